@@ -41,7 +41,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           ...limits(60_000),
-          ...inMemory,
+          globalSetup: [inMemory.globalSetup, 'test/support/own-machine.ts'],
           // More workers than cores: a test spends a third of its time waiting for timers and programs.
           maxWorkers: Math.ceil(1.5 * availableParallelism()),
           // Vitest requires a separate group for a project with another number of workers.

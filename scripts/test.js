@@ -47,7 +47,7 @@ const needs = {
     paths: [
       'test/edits/properties.test.ts',
       'test/edits/members.test.ts',
-      'test/scenarios/undo-histories.test.ts',
+      'test/scenarios/walk.test.ts',
     ],
     env: { REPOINT_PROPERTY_RUNS: '1500' },
   },
@@ -57,7 +57,6 @@ const needs = {
       'test/gateway/wrong-key.test.ts',
       'test/providers/matrix.test.ts',
       'test/scenarios/round-trips.test.ts',
-      'test/scenarios/sequences.test.ts',
       'test/transaction/faults.test.ts',
       'test/transaction/power-loss.test.ts',
     ],

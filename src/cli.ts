@@ -5,6 +5,7 @@ import {
   Option,
 } from '@commander-js/extra-typings'
 import packageJson from '../package.json' with { type: 'json' }
+import { GatewayArgument } from './commands/command-line/arguments.ts'
 import { refuseKeys } from './commands/command-line/command.ts'
 import { helpFor } from './commands/command-line/help.ts'
 import { usageError } from './commands/command-line/usage-error.ts'
@@ -101,7 +102,7 @@ async function runCommandLine(session: Session, line: CommandLine): Promise<numb
         })
       : new Command(name)
     if (command.description() === '') command.description(summary)
-    withCommonFlags(command.copyInheritedSettings(program), session, entry)
+    withCommonFlags(command.copyInheritedSettings(program), session, line, entry)
     command.summary(summary).helpGroup(`${group}:`)
     program.addCommand(command, { hidden: isHidden })
   }
@@ -149,15 +150,24 @@ function printHelp({ terminal, machine }: Platform, text: string): void {
 /** Adds help, and rejects a key before other flags can swallow it. */
 function withCommonFlags(
   command: CommandUnknownOpts,
-  { platform, canAsk }: Session,
+  session: Session,
+  line: CommandLine,
   { asksFirst }: CommandEntry,
 ): void {
+  const { platform, canAsk } = session
   command
     .helpOption('-h, --help', 'print this help')
     .addOption(new Option('--key [key]').hideHelp())
     .addOption(new Option('--api-key [key]').hideHelp())
-    .hook('preAction', () => {
+    .hook('preAction', (_, { options, registeredArguments, args }) => {
       refuseKeys(command)
+      const gateway = registeredArguments.findIndex((one) => one instanceof GatewayArgument)
+      session.typed = {
+        args: line.ownArgs,
+        flags: options.flatMap(({ long }) => long ?? []),
+        address: args[gateway],
+        startsProgram: line.ownArgs.length < line.args.length,
+      }
       const { yes, dryRun } = command.opts()
       // Otherwise the terminal is left alone: the command may run in the background.
       if (asksFirst && canAsk && !yes && !dryRun) platform.ask.discardTyping()
@@ -177,7 +187,9 @@ function showError(
   { isJson }: { readonly isJson: boolean } = session,
 ): number {
   const { platform, filesState, undoCommand } = session
-  const shown = renderError(error, {
+  const isHinted = error instanceof UserError && error.hint !== undefined
+  const complete = isHinted ? error.with({ hint: session.completeHint(error.hint) }) : error
+  const shown = renderError(complete, {
     json: isJson,
     redact: (text) => (isJson ? session.redact(text) : session.forPeople(text)),
     filesState,

@@ -1,5 +1,6 @@
 import { compact } from './compact.ts'
-import { type ErrorCode, errorCodes } from './error-codes.ts'
+import { type ErrorCode, errorCodes, isErrorCode } from './error-codes.ts'
+import { blocksSetup, type Finding, messageWithLocation } from './finding.ts'
 import { asSentence, printable } from './text.ts'
 
 /**
@@ -14,14 +15,16 @@ interface UserErrorOptions {
   readonly code: ErrorCode
   /** What failed and where. A sentence about the state of the files is added to it. */
   readonly message: string
-  /** The next thing to type or do. */
+  /** The next thing to type or do. A flag is in braces, see `completeHint`. */
   readonly hint?: string | undefined
   /** The hint at a prompt, where the user types an answer and cannot use flags. Absent: the same as `hint`. */
   readonly hintAtPrompt?: string | undefined
-  /** The hint tells the user to change the address with `--base-url`. Not every command has that flag. */
-  readonly advisesAddress?: boolean | undefined
   readonly filesState?: FilesState
+  /** The finding that stops the command. */
+  readonly finding?: Finding | undefined
   readonly cause?: unknown
+  /** What the JSON document has in addition. */
+  readonly members?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** A failure that the user can act on. Any other thrown error is a bug in repoint. */
@@ -29,8 +32,9 @@ export class UserError extends Error {
   readonly code: ErrorCode
   readonly hint: string | undefined
   readonly hintAtPrompt: string | undefined
-  readonly advisesAddress: boolean
   readonly filesState: FilesState
+  readonly members: Readonly<Record<string, unknown>> | undefined
+  readonly finding: Finding | undefined
 
   constructor(options: UserErrorOptions) {
     super(options.message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -38,18 +42,20 @@ export class UserError extends Error {
     this.code = options.code
     this.hint = options.hint
     this.hintAtPrompt = options.hintAtPrompt ?? options.hint
-    this.advisesAddress = options.advisesAddress ?? false
     this.filesState = options.filesState ?? 'unchanged'
+    this.members = options.members
+    this.finding = options.finding
   }
 
   /**
-   * A copy with these changes. `hintAtPrompt` and `advisesAddress` belong to the hint: a new hint replaces
-   * them too. The copy of a subclass is a plain `UserError`.
+   * A copy with these changes. A new hint also replaces `hintAtPrompt`. The copy of a subclass is a plain `UserError`.
    */
   with(changes: Partial<UserErrorOptions>): UserError {
-    const { code, message, hint, hintAtPrompt, advisesAddress, filesState, cause } = this
-    const sameHint = 'hint' in changes ? {} : { hint, hintAtPrompt, advisesAddress }
-    return new UserError({ code, message, filesState, cause, ...sameHint, ...changes })
+    const { code, message, hint, hintAtPrompt } = this
+    const { filesState, finding, cause, members } = this
+    const sameHint = 'hint' in changes ? {} : { hint, hintAtPrompt }
+    const same = { code, message, filesState, finding, cause, members }
+    return new UserError({ ...same, ...sameHint, ...changes })
   }
 }
 
@@ -77,6 +83,28 @@ export function ifPossible<Result>(work: () => Result): Result | undefined {
   }
 }
 
+/** A failed step as a finding, for a command that reports it and goes on. */
+export function findingFrom({ code, message, hint, finding }: UserError): Finding {
+  return finding ?? compact({ code, severity: 'error' as const, message, hint })
+}
+
+/** A finding that stops the command. A code that is no error code is a problem in a config file. */
+export function errorFrom(finding: Finding, message = messageWithLocation(finding)): UserError {
+  const { code, hint } = finding
+  return new UserError({
+    code: isErrorCode(code) ? code : 'config-conflict',
+    message,
+    finding,
+    ...compact({ hint }),
+  })
+}
+
+/** @throws UserError for the first finding that blocks a setup */
+export function refuseBlocked(findings: readonly Finding[]): void {
+  const problem = findings.find(blocksSetup)
+  if (problem !== undefined) throw errorFrom(problem)
+}
+
 /** The document that `--json` prints for a failure. */
 export interface ErrorDocument {
   /** Null if the user did not type a known command. */
@@ -84,7 +112,8 @@ export interface ErrorDocument {
   /** Whether files were changed, or may have been. */
   readonly changed: boolean
   readonly error: {
-    readonly code: ErrorCode
+    /** An error code, or the code of the finding that stopped the command. */
+    readonly code: string
     readonly message: string
     readonly hint?: string
     /**
@@ -150,11 +179,12 @@ export function renderError(
       command: format.command,
       changed: filesState === 'changed' || filesState === 'unknown',
       error: {
-        code: error.code,
+        code: error.finding?.code ?? error.code,
         message,
         ...compact({ hint }),
         filesChanged: filesChanged[filesState],
       },
+      ...error.members,
     }
     return { text: `${JSON.stringify(document)}\n`, exitStatus }
   }

@@ -1,7 +1,6 @@
 import { compact } from './compact.ts'
 import type { SettingChange } from './edits/types.ts'
 import { errorCodes, isErrorCode } from './error-codes.ts'
-import { UserError } from './errors.ts'
 
 /**
  * `error`: it does not work. `warning`: it may not work. `note`: worth knowing. `ok`: it was tested and
@@ -23,7 +22,7 @@ export interface Finding {
   readonly message: string
   /** A file, with `:line` if known, or `environment`. */
   readonly location?: string
-  /** What the user can do or type. */
+  /** What the user can do or type. A flag is in braces, see `completeHint`. */
   readonly hint?: string
   /** A setup applies it, and `doctor --fix` offers it. */
   readonly fix?: FileFix
@@ -39,18 +38,22 @@ export interface Finding {
  * A general check does not report a topic again that a client's check has reported.
  *
  * - `broken`: the client cannot read its file.
+ * - `unwritable`: repoint cannot replace its file. A setup that has to stops.
  * - `key-missing`: the client has a gateway and no key.
  * - `context-window-unknown`: the client assumes a window.
  * - `override`: a setting elsewhere overrides the gateway.
  * - `redirected-key`: the same in a file of the current folder, which sends the key elsewhere. The user can
  *   accept that on a terminal, but not with `--yes`.
+ * - `untested-setting`: a file of the folder has a setting that may do the same. `run` asks on a terminal.
  */
 export type Topic =
   | 'broken'
+  | 'unwritable'
   | 'key-missing'
   | 'context-window-unknown'
   | 'override'
   | 'redirected-key'
+  | 'untested-setting'
 
 export type Findings = Iterable<Finding>
 
@@ -101,15 +104,22 @@ export function hasTopic(topic: Topic | undefined, findings: readonly Finding[])
 
 /** Whether something else overrides the gateway. Reports show all such findings in one line. */
 export function isOverride({ topic }: Finding): boolean {
-  return topic === 'override' || topic === 'redirected-key'
+  return topic === 'override' || topic === 'redirected-key' || topic === 'untested-setting'
 }
 
-/** The message with its location. @param show formats a path */
+/** The message with its location, unless it names the file already. @param show formats a path */
 export function messageWithLocation(
   { message, location }: Finding,
   show: (path: string) => string = (path) => path,
 ): string {
-  return location === undefined ? message : `${message} (${show(location)})`
+  if (location === undefined || namesFile(message, location)) return message
+  return `${message} (${show(location)})`
+}
+
+/** Whether a message has this path, also with `~` for the home folder. */
+function namesFile(message: string, path: string): boolean {
+  const below = [...message.matchAll(/~[/\\]([^\s:,)]+)/g)].map(([, rest]) => rest!)
+  return message.includes(path) || below.some((rest) => path.endsWith(rest))
 }
 
 /** The finding as a note, with its location in the message. */
@@ -123,27 +133,6 @@ const severities: readonly Severity[] = ['error', 'warning', 'note', 'ok']
 /** `ok` if there is no finding. */
 export function mostSevere(findings: readonly Finding[]): Severity {
   return severities.find((level) => findings.some(({ severity }) => severity === level)) ?? 'ok'
-}
-
-/** A failed step as a finding, for a command that reports it and goes on. */
-export function findingFrom({ code, message, hint }: UserError): Finding {
-  return compact({ code, severity: 'error' as const, message, hint })
-}
-
-/** A finding as an error. A code that is no error code is a problem in a config file. */
-export function errorFrom(finding: Finding): UserError {
-  const { code, hint } = finding
-  return new UserError({
-    code: isErrorCode(code) ? code : 'config-conflict',
-    message: messageWithLocation(finding),
-    ...compact({ hint }),
-  })
-}
-
-/** @throws UserError for the first finding that blocks a setup */
-export function refuseBlocked(findings: readonly Finding[]): void {
-  const problem = findings.find(blocksSetup)
-  if (problem !== undefined) throw errorFrom(problem)
 }
 
 /** The exit status of a command that only reports. Only errors change it. */

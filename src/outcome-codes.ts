@@ -58,7 +58,7 @@ export interface ModelTraits {
 
 /**
  * `protocol`: the gateway may serve the same model over another protocol. `client`: the client's own
- * request may succeed, and `--try-client` would prove it. `retry`: the same request may succeed a few
+ * request may succeed, so repoint asks the installed client. `retry`: the same request may succeed a few
  * seconds later. `product`: the key may be for another product of the same host, such as a coding plan.
  */
 export type NextAttempt = 'protocol' | 'client' | 'retry' | 'product'
@@ -154,7 +154,7 @@ export const outcomeCodes = {
     blames: 'model',
     hasModel: 'perhaps',
     mayBeElsewhere: true,
-    mayHelp: ['protocol'],
+    mayHelp: ['protocol', 'client'],
   },
   'route-not-allowed': {
     exitStatus: 5,
@@ -166,12 +166,12 @@ export const outcomeCodes = {
   },
   'tools-unsupported': {
     exitStatus: 5,
-    likelyCause: 'The model answers, but not with tools, which every client sends.',
+    likelyCause: 'The gateway serves the model without tools, which every client needs.',
     cure: 'Name a model that can use tools: `--model ID`.',
     ...fromApi,
     blames: 'model',
     hasModel: 'perhaps',
-    mayHelp: ['protocol'],
+    mayHelp: ['protocol', 'client'],
   },
   'parameter-unsupported': {
     exitStatus: 5,
@@ -180,7 +180,7 @@ export const outcomeCodes = {
     ...fromApi,
     blames: 'model',
     hasModel: 'perhaps',
-    mayHelp: ['protocol'],
+    mayHelp: ['protocol', 'client'],
   },
   'request-rejected': {
     exitStatus: 5,
@@ -190,7 +190,7 @@ export const outcomeCodes = {
     ...fromAnyServer,
     blames: 'model',
     hasModel: 'perhaps',
-    mayHelp: ['protocol'],
+    mayHelp: ['protocol', 'client'],
   },
   refused: {
     exitStatus: 6,
@@ -257,7 +257,7 @@ export const outcomeCodes = {
   'client-refused': {
     exitStatus: 7,
     likelyCause: "The gateway accepts only certain clients, and rejected repoint's test request.",
-    cure: 'Let the installed client test the gateway: `--try-client`.',
+    cure: 'Install the client: repoint then lets it test the gateway.',
     ...fromApi,
     blames: 'policy',
     mayHelp: ['client'],

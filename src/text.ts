@@ -34,6 +34,11 @@ export function beginsLikeKey(word: string): boolean {
   return /^(?:sk|pk)-/.test(word) || isImportLink(word)
 }
 
+/** Whether a key is an ordinary word, such as `ollama`, `EMPTY` or `not-needed`: our own sentences may have it. */
+export function isPlainWord(secret: string): boolean {
+  return /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:-(?:[a-z]+|[A-Z]+))*$/.test(secret) && secret.length < 20
+}
+
 /** Whether a text is an import link, which contains a key. */
 export function isImportLink(text: string): boolean {
   return /^\s*["'<]?ccswitch:/i.test(text)

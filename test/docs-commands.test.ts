@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => home.remove())
 
-const pages = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md'].concat(
+const pages = ['README.md', 'README.zh.md', 'SECURITY.md', 'CONTRIBUTING.md'].concat(
   readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
 )
 
@@ -29,10 +29,9 @@ function typedIn(page: string): readonly string[] {
   const blocks = [...text.matchAll(/^```(?:\w*)\n(.*?)^```/gms)].flatMap(([, block]) =>
     block!.split('\n'),
   )
-  const cells =
-    page !== 'README.md'
-      ? []
-      : [...text.matchAll(/^\| `(repoint[^`]*)`/gm)].map(([, cell]) => cell!)
+  const cells = !page.startsWith('README')
+    ? []
+    : [...text.matchAll(/^\| `(repoint[^`]*)`/gm)].map(([, cell]) => cell!)
   return [...blocks.map((line) => line.replace(/ +# .*$/, '').trim()), ...cells]
     .filter((line) => /^(?:[A-Z_]+=\S+ )*repoint(?: |$)/.test(line))
     .filter((line) => !/\[|SHELL/.test(line))
@@ -58,7 +57,7 @@ function needsShell(line: string): boolean {
 async function type(line: string): Promise<{ status: number | null; said: string }> {
   const env = {
     HOME: home.path,
-    PATH: `${home.at('bin')}:/usr/bin:/bin`,
+    PATH: `${home.at('bin')}:${process.env['PATH']}`,
     REPOINT_BASE_URL: gateway.url,
     REPOINT_API_KEY: key,
     PORTKEY_KEY: 'pk-canary-1',
@@ -80,7 +79,7 @@ async function type(line: string): Promise<{ status: number | null; said: string
     const hear = (data: Buffer) => {
       said += data
       if (
-        /^ *repoint serve(?! --)|serve --(?:log|port|scenario|upstream)/.test(line) &&
+        /^ *repoint serve(?! --)|serve --(?:log|port|record|scenario|upstream)/.test(line) &&
         /http:\/\/127/.test(said)
       )
         process.kill(-child.pid!, 'SIGTERM')
@@ -100,11 +99,11 @@ describe.each(pages.filter((page) => typedIn(page).length > 0))('%s', (page) => 
     // What a person is asked there, a script says; the guided setup asks too much for one.
     const isSetup =
       clientRows.some(({ id }) => line.startsWith(`repoint ${id}`)) ||
-      ['repoint key', 'repoint off'].includes(line)
+      ['repoint key', 'repoint off', 'repoint rollback'].includes(line)
     const consent = line === 'repoint' ? ' --help' : isSetup ? ' --yes' : ''
     const link = `ccswitch://v1/import?app=codex&endpoint=${gateway.url}&apiKey=${key}`
     if (line.includes('link.txt')) home.put('link.txt', link)
-    if (line.includes('--scenario')) home.put('answers.yaml', 'answers: []\n')
+    if (/--(scenario|record)/.test(line)) home.put('answers.yaml', 'answers: []\n')
     const { status, said } = await type(here + consent)
     expect(said).not.toContain('sk-canary')
     expect([status, said]).toEqual([expect.toBeOneOf([0, null, 143]), said])

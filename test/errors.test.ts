@@ -31,7 +31,6 @@ test('a changed copy of an error keeps everything else', () => {
     message: 'Wrong address',
     hint: 'Pass another: --base-url URL',
     hintAtPrompt: 'Type another.',
-    advisesAddress: true,
     filesState: 'pending',
     cause: new Error('why'),
   } as const
@@ -43,7 +42,6 @@ test('a changed copy of an error keeps everything else', () => {
     ...members,
     hint: 'Ask.',
     hintAtPrompt: 'Ask.',
-    advisesAddress: false,
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { blocksSetup, type Finding, shownAs } from '../src/finding.ts'
+import { blocksSetup, type Finding, messageWithLocation, shownAs } from '../src/finding.ts'
 
 const fix = { fileKind: 'config', changes: [] }
 const needsConsentTo = 'Remove it.'
@@ -20,4 +20,14 @@ describe('a problem of a client in a setup', () => {
     expect(shownAs(problem)).toBe(line)
     expect(blocksSetup(problem)).toBe(blocks)
   })
+})
+
+test.each([
+  ['It is broken', '/home/me/.codex/config.toml', 'It is broken (/home/me/.codex/config.toml)'],
+  ['Cannot read ~/.codex/config.toml: no', '/home/me/.codex/config.toml', undefined],
+  ['Cannot read /home/me/a.json', '/home/me/a.json', undefined],
+  ['Cannot read ~/a.json', '/home/me/b.json', 'Cannot read ~/a.json (/home/me/b.json)'],
+  ['~/a.json sets it', '/home/me/a.json:7', '~/a.json sets it (/home/me/a.json:7)'],
+])('"%s" at %s names the place once', (message, location, shown = message) => {
+  expect(messageWithLocation(aProblem({ message, location }))).toBe(shown)
 })

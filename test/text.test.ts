@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { maskSecretsIn } from '../src/text.ts'
+import { isPlainWord, maskSecretsIn } from '../src/text.ts'
 
 const secret = 'canary0123456789'
 
@@ -28,3 +28,17 @@ test.each([
   'localhost:80/@x',
   'a@b.example: c@d.example',
 ])('%s contains nothing to mask', (text) => expect(maskSecretsIn(text)).toBe(text))
+
+test.each(['ollama', 'EMPTY', 'Gateway', 'not-needed', 'codex'])(
+  'the key %s is an ordinary word, which our sentences keep',
+  (key) => {
+    expect(isPlainWord(key)).toBe(true)
+  },
+)
+
+test.each([secret, 'sk-abc1', 'AbCdEfGhIj', 'correcthorsebatterystaple'])(
+  'the key %s is masked everywhere',
+  (key) => {
+    expect(isPlainWord(key)).toBe(false)
+  },
+)

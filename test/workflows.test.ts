@@ -62,11 +62,36 @@ describe('the release', () => {
     for (const job of risky) expect(job.permissions).toEqual({ contents: 'read' })
   })
 
-  test('the package is built, tested and packed by a job without rights', () => {
-    expect(commandsOf(jobs['build']!)).toEqual(expect.arrayContaining(['npm cit', 'npm pack']))
-    const upload = jobs['build']!.steps.at(-1)!
+  test('the package is packed by a job that runs only the build', () => {
+    const build = jobs['build']!
+    expect(commandsOf(build).slice(1)).toEqual([
+      'npm ci --ignore-scripts',
+      'npm run build',
+      'npm pack',
+    ])
+    expect(build.needs).toBeUndefined()
+    const upload = build.steps.at(-1)!
     expect(upload.uses).toContain('/upload-artifact@')
     expect(upload.with).toMatchObject({ name: 'package', path: 'repoint-*.tgz' })
+  })
+
+  test('no job whose artifact is published runs tests, install scripts or a shared cache', () => {
+    const uploading = Object.values(jobs).filter(({ steps }) =>
+      steps.some(({ uses }) => uses?.includes('/upload-artifact@')),
+    )
+    expect(uploading.length).toBe(2)
+    for (const job of uploading) {
+      const installs = commandsOf(job).filter((run) =>
+        /^npm (?:ci|cit|i|install|test|t)\b/.test(run),
+      )
+      expect(installs).toEqual(['npm ci --ignore-scripts'])
+      const node = job.steps.find(({ uses }) => uses?.includes('/setup-node@'))!
+      expect(node.with).toMatchObject({ 'package-manager-cache': false })
+    }
+  })
+
+  test('nothing is published before types, lint and tests', () => {
+    expect(commandsOf(jobs['tests']!)).toEqual(['npm cit', 'npm run types', 'npm run lint'])
   })
 
   test('the package is published by the only job that can prove who it is, from the packed file', () => {
@@ -74,7 +99,7 @@ describe('the release', () => {
     expect(able.map(([id]) => id)).toEqual(['publish'])
     const publish = jobs['publish']!
     expect(publish.permissions).toEqual({ 'id-token': 'write' })
-    expect(publish.needs).toEqual(expect.arrayContaining(['build', 'tests']))
+    expect(publish.needs).toEqual(['build', 'tests', 'programs'])
     expect(publish.steps.map(({ uses }) => uses?.split('@')[0])).toEqual([
       'actions/setup-node',
       'actions/download-artifact',

@@ -3,12 +3,16 @@
  *
  *   node scripts/check-releases/matrix.js '[{"name":"codex","version":"0.169.0","program":["…"]}]'
  */
+import { readFileSync } from 'node:fs'
 import { startGateway } from '../../dist/gateway.mjs'
 import { clients } from '../real-clients.js'
 import { tryVersion } from './try-version.js'
 
 /** Clients mostly wait, so more of them run than this machine has cores. */
 const concurrency = 3
+
+/** The models of the setups in tested.json. The built-in catalog changes with the SDKs. */
+const models = JSON.parse(readFileSync('test/fixtures/gateway/catalog.json', 'utf8'))
 
 const todo = JSON.parse(process.argv[2]).flatMap((release) =>
   clients[release.name].setups.map((setup) => ({ ...release, setup })),
@@ -17,7 +21,7 @@ const todo = JSON.parse(process.argv[2]).flatMap((release) =>
 await Promise.all(
   Array.from({ length: concurrency }, async () => {
     for (let next = todo.shift(); next !== undefined; next = todo.shift()) {
-      const gateway = await startGateway({ families: 'rewritten' })
+      const gateway = await startGateway({ families: 'rewritten', models })
       try {
         console.log(JSON.stringify(await tryVersion({ gateway, ...next })))
       } finally {

@@ -1,6 +1,6 @@
 /**
  * The situations in which the first request of a client has another shape, by client: each `kind` is a
- * recording, which the client's `first-request.ts` chooses by this name.
+ * recording, which the client's `firstRequest` chooses by this name.
  *
  * @typedef {object} Situation
  * @property {string} kind

@@ -26,13 +26,10 @@ export function withInterpolationGuard(client: Client): Client {
       expectLiteral(client, target)
       return plan(files, target)
     },
-    launchSettings:
-      launchSettings === 'impossible'
-        ? launchSettings
-        : (files, target, process) => {
-            expectLiteral(client, target)
-            return launchSettings(files, target, process)
-          },
+    launchSettings: (files, target, process) => {
+      expectLiteral(client, target)
+      return launchSettings(files, target, process)
+    },
   }
 }
 
@@ -55,8 +52,11 @@ function resolveLiteral(
   if (first !== undefined && matching.length === listed.length)
     throw refusal(client, `the model ${first.id}`)
 
-  const models = listed.filter((model) => !matching.includes(model)).map(withoutName(names))
-  const resolved = client.resolve(withCatalogModels(input, models), program)
+  const models = listed.filter(({ id }) => !names.test(id)).map(withoutName(names))
+  // The same list is not judged again.
+  const isSame = models.length === listed.length && models.every((one, at) => one === listed[at])
+  const literal = isSame ? input : withCatalogModels(input, models)
+  const resolved = client.resolve(literal, program)
   if (first === undefined) return resolved
 
   const others = matching.length === 1 ? '' : ` and ${matching.length - 1} more`
@@ -80,8 +80,11 @@ function withCatalogModels(input: ResolveInput, models: readonly CatalogModel[])
 }
 
 function withoutName(pattern: RegExp) {
-  return ({ displayName, ...model }: CatalogModel): CatalogModel =>
-    displayName === undefined || pattern.test(displayName) ? model : { ...model, displayName }
+  return (model: CatalogModel): CatalogModel => {
+    if (model.displayName === undefined || !pattern.test(model.displayName)) return model
+    const { displayName: _, ...nameless } = model
+    return nameless
+  }
 }
 
 /**

@@ -171,7 +171,8 @@ export function loadAllClients(): Promise<Client[]> {
 export async function loadClient(row: AnyClientRow): Promise<Client> {
   const { id, family, label } = row
   const { withInterpolationGuard } = await import('./interpolation-guard.ts')
-  return withInterpolationGuard({ ...(await row.load()), id, family, label })
+  const { withUsableAddress } = await import('./files/addresses.ts')
+  return withUsableAddress(withInterpolationGuard({ ...(await row.load()), id, family, label }))
 }
 
 /** Loads clients, in the order of the rows. By default those with files. */

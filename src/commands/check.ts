@@ -2,33 +2,38 @@ import type { Client } from '../clients/contract/client.ts'
 import { environmentRows, loadAllClients } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { errorCodes } from '../error-codes.ts'
+import { foldFindings } from '../finding.ts'
 import { shownBalance } from '../gateway/balance.ts'
 import { withKnownFacts } from '../gateway/models/facts.ts'
 import { catalogEntry } from '../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, ModelFacts, Protocol } from '../gateway/types.ts'
-import type { SavedGateway } from '../state/gateway-list.ts'
-import { isTypedAddress, savedGateway } from '../state/saved-gateways.ts'
 import { counted, listWords } from '../text.ts'
+import type { ClientNow } from './client-state/client-facts.ts'
+import { clientsNow } from './client-state/client-now.ts'
+import { isInstalled } from './client-state/program/installed-program.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
-import { type GatewayFlags, gatewayCommand, newestGateway, noFlags } from './command-line/flags.ts'
-import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
-import { type FoundGateway, findGateway } from './find-gateway/find-gateway.ts'
-import { presetUnlessNamed } from './find-gateway/preset.ts'
+import { gatewayCommand, modelId, newestGateway, noFlags } from './command-line/flags.ts'
+import { findGatewayToRead } from './prove/prove-one.ts'
 import type { ResolvedChoice } from './resolve/client-choice.ts'
-import { usualPolicy } from './resolve/policy.ts'
+import { checkPolicy } from './resolve/policy.ts'
 import type { Session } from './screen/session.ts'
 import type { SetupContext } from './setup/context.ts'
-import type { ProvenSetup } from './setup/prove/prove-clients.ts'
-import { proveClients } from './setup/prove/prove-clients.ts'
-import { openGateway, reachGateway } from './setup/prove/reach-gateway.ts'
-import type { FailedClient } from './setup/prove/results.ts'
+import {
+  type FailedClient,
+  openGateway,
+  type ProvenSetup,
+  proveClients,
+} from './setup/prove/prove-clients.ts'
+import { resultsOf } from './status/check-results.ts'
+import { obstaclesDocument } from './status/client-status.ts'
 
 function define() {
   return gatewayCommand('check')
     .description('show which clients work with a gateway; changes nothing')
     .addArgument(new GatewayArgument('[gateway]', 'name of a saved gateway, or an address'))
+    .option('--model <id>', 'test this model (default: chosen from the catalog)', modelId)
     .option('--json', 'print one JSON document')
     .addHelpText('after', newestGateway)
     .addHelpText('after', examples(['repoint check', 'repoint check work --json']))
@@ -40,24 +45,26 @@ function define() {
  */
 export const command = commandOf(define, async (session, gateway, flags) => {
   recoverAndReport(session)
-  const { access, findings, saved } = await gatewayToCheck(session, gateway, flags)
+  const here = (await clientsNow(session, runsSoFar(session))).filter(
+    ({ client, gateway }) => isInstalled(session, client) || gateway !== undefined,
+  )
+  const { access, findings } = await findGatewayToRead(session, gateway, flags)
   session.platform.ask.acceptTyping()
 
-  const clients = await loadAllClients()
-  const proof = await proveAll(session, clients, access).catch((error: unknown) => {
-    throw saved === undefined ? error : withSavedGatewayHint(saved, error)
-  })
+  const clients = installedFirst(session, await loadAllClients())
+  const proof = await proveAll(session, clients, access, flags.model)
   session.addFindings(...findings, ...proof.findings)
 
   const results = resultsFor(clients, proof)
   show(session, proof, results)
+  showErrors(session, here)
   session.showFindings()
   session.document({
     command: 'check',
     baseUrl: proof.access.address,
     gateway: access.name ?? null,
     models: proof.catalog?.models.length ?? null,
-    clients: results.map(clientDocument),
+    clients: results.map((result) => clientDocument(session, result, here)),
     balance: proof.balance,
     warnings: session.findingsAsJson,
   })
@@ -67,16 +74,28 @@ export const command = commandOf(define, async (session, gateway, flags) => {
   return isAnyWorking || failure === undefined ? 0 : errorCodes[failure.error.code].exitStatus
 })
 
+function installedFirst(session: Session, clients: readonly Client[]): readonly Client[] {
+  return clients.toSorted(
+    (a, b) => Number(isInstalled(session, b)) - Number(isInstalled(session, a)),
+  )
+}
+
 /** Proves every client as a setup does, with no earlier options. */
 async function proveAll(
   session: Session,
   clients: readonly Client[],
   access: GatewayAccess,
+  model: string | undefined,
 ): Promise<ProvenSetup> {
   const context: SetupContext = {
     session,
-    request: { command: 'check', clientIds: clients.map(({ id }) => id), flags: noFlags },
-    policy: usualPolicy,
+    request: {
+      command: 'check',
+      clientIds: clients.map(({ id }) => id),
+      flags: noFlags,
+      optionsOf: () => ({ model }),
+    },
+    policy: checkPolicy,
     consent: 'none',
     clients,
     programs: new Map(),
@@ -85,26 +104,10 @@ async function proveAll(
   }
   const requester = openGateway(context, access)
   try {
-    return await proveClients(context, await reachGateway(context, requester))
+    return await proveClients(context, requester)
   } finally {
     await requester.hangUp()
   }
-}
-
-/** The saved gateway with this name, the gateway at this address, or else the gateway in use. */
-async function gatewayToCheck(
-  session: Session,
-  gateway: string | undefined,
-  flags: GatewayFlags,
-): Promise<Pick<FoundGateway, 'access' | 'findings'> & { readonly saved?: SavedGateway }> {
-  if (gateway !== undefined && !isTypedAddress(session, gateway)) {
-    const saved = savedGateway(session, gateway)
-    return { access: accessToSaved(session, saved, flags.timeout * 1000), findings: [], saved }
-  }
-
-  const findFlags = gateway === undefined ? flags : { ...flags, baseUrl: gateway }
-  const { preset } = await presetUnlessNamed(session, findFlags, runsSoFar(session))
-  return findGateway(session, findFlags, preset)
 }
 
 /** Whether a client can use the gateway. */
@@ -152,14 +155,23 @@ function show(
   const count =
     catalog === undefined ? 'no list of models' : counted(catalog.models.length, 'model')
   const left = balance === undefined ? '' : `, the key has ${shownBalance(balance)}`
-  session.say(`${access.name ?? access.address}: accepts the key, ${count}${left}`)
+  const working = results.filter((result) => result.kind === 'works')
+  // Only a request that it has accepted shows that.
+  const verdict = working.length > 0 ? 'accepts the key' : 'no client works'
+  session.say(`${access.name ?? access.address}: ${verdict}, ${count}${left}`)
 
-  const rows = results.flatMap((result) => (result.kind === 'works' ? [tableRow(result)] : []))
+  // If nothing is installed, every client is shown.
+  const installed = working.filter(({ client }) => isInstalled(session, client))
+  const shown = installed.length > 0 ? installed : working
+  const rows = shown.map(tableRow)
   // Every probe offers tools. Without a column for them, the table fits into 80 columns.
   if (rows.length > 0)
     session.sayTable(['  CLIENT', 'MODEL', 'PROTOCOL', 'IMAGES', 'REASONING'], rows)
 
-  for (const [message, { labels, hint }] of failuresIn(results)) {
+  const others = working.filter((result) => !shown.includes(result))
+  if (others.length > 0)
+    session.say(`✔ Not installed: ${listWords(others.map(({ client }) => client.label))}`)
+  for (const { message, labels, hint } of failuresIn(session, results)) {
     session.say(`✗ ${listWords(labels)}: ${message}`)
     if (hint !== undefined) session.say(`  → ${hint}`)
   }
@@ -171,23 +183,38 @@ function show(
     session.say(`${label} has no file for a gateway. Its variables: repoint ${id}`)
 }
 
+/** What keeps a client on this machine from working, whatever the gateway answers, as `status` shows it. */
+function showErrors(session: Session, here: readonly ClientNow[]): void {
+  for (const now of here) {
+    const errors = resultsOf(session, now).filter(({ severity }) => severity === 'error')
+    for (const { message, hints, places } of foldFindings(errors)) {
+      session.say(`! ${now.client.label}: ${message}`)
+      for (const place of places) session.say(`    ${place}`)
+      for (const hint of hints) session.say(`  → ${hint}`)
+    }
+  }
+}
+
 function tableRow({ client, model, protocol, facts }: WorkingClient): readonly string[] {
   return [`✔ ${client.label}`, model, protocol, yesNo(facts.images), yesNo(facts.reasoning)]
 }
 
-/** The failures by message, because several clients can fail for the same reason. */
-function failuresIn(results: readonly ClientResult[]) {
-  const failures = new Map<string, { readonly labels: string[]; readonly hint?: string }>()
+/** The failures by reason, because several clients can fail for the same one. */
+function failuresIn(session: Session, results: readonly ClientResult[]) {
+  const failures = new Map<
+    string,
+    { readonly message: string; readonly labels: string[]; readonly hint?: string }
+  >()
   for (const { client, error } of results.filter(isFailed)) {
-    const { message, code } = error
-    // This command has no flag for a model.
-    const isForSetup = code === 'usage' || error.hint?.includes('--model')
-    const hint = error.hint && isForSetup ? `For a setup: ${error.hint}` : error.hint
-    const failure = failures.get(message) ?? { labels: [], ...compact({ hint }) }
+    const { message } = error
+    const hint = error.hint && session.completeHint(error.hint, client.id)
+    // Each request has an ID of its own.
+    const reason = message.replace(/ \(request id: [^)]*\)/g, '')
+    const failure = failures.get(reason) ?? { message, labels: [], ...compact({ hint }) }
     failure.labels.push(client.label)
-    failures.set(message, failure)
+    failures.set(reason, failure)
   }
-  return failures
+  return failures.values()
 }
 
 function yesNo(fact: boolean | undefined): string {
@@ -196,15 +223,19 @@ function yesNo(fact: boolean | undefined): string {
 }
 
 /** A client as `--json` prints it. */
-function clientDocument(result: ClientResult) {
+function clientDocument(session: Session, result: ClientResult, here: readonly ClientNow[]) {
   const { id, label } = result.client
+  const now = here.find(({ client }) => client.id === id)
+  const obstacles = now && obstaclesDocument(resultsOf(session, now))
   const isByVariables = environmentRows.some((row) => row.id === id)
   const members = { id, label, configuredBy: isByVariables ? 'environment' : 'files' }
   if (result.kind === 'works') {
     const { model, protocol, facts } = result
-    return { ...members, works: true, tools: true, model, protocol, ...facts }
+    const proof = { works: true, tools: true, model, protocol, ...facts }
+    return { ...members, ...proof, ...compact({ obstacles }) }
   }
 
-  const { code, message, hint } = result.error
-  return { ...members, works: false, ...compact({ code, message, hint }) }
+  const { code, message } = result.error
+  const hint = result.error.hint && session.completeHint(result.error.hint, id)
+  return { ...members, works: false, ...compact({ code, message, hint, obstacles }) }
 }

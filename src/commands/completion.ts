@@ -154,9 +154,7 @@ async function hookFor(shell: string, { os }: Machine): Promise<string> {
     })
 
   const clients = await loadAllClients()
-  const programs = clients
-    .filter(({ launchSettings }) => launchSettings !== 'impossible')
-    .map(({ program }) => program.command)
+  const programs = clients.map(({ program }) => program.command)
   return formatHook(shell, [...new Set(programs)])
 }
 

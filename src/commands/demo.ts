@@ -19,11 +19,14 @@ import {
   wrapFileErrors,
 } from '../transaction/files.ts'
 import { readClientFiles } from './client-state/client-files.ts'
+import { isInstalled } from './client-state/program/installed-program.ts'
 import { removeFolder } from './client-state/program/temp-folder.ts'
 import { commandOf, examples } from './command-line/command.ts'
+import { tryClients } from './prove/ask-client.ts'
 import { rollback } from './rollback.ts'
 import { Session } from './screen/session.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
+import { reportTries } from './setup/try.ts'
 
 function define() {
   return new Command('demo')
@@ -58,6 +61,8 @@ export const command = commandOf(define, async (session) => {
       const old = before.get(path) ?? null
       for (const line of unifiedDiff(inside.showPath(path), old, bytes, gateway)) session.say(line)
     }
+
+    await tryIfInstalled(session, inside, first)
 
     heading(session, 'Set up the other clients in one run')
     await setUp(quiet, others)
@@ -132,7 +137,7 @@ function sessionIn(
       // With `--json`, the demo prints only its own document.
       ...(isQuiet ? { out: () => {}, err: () => {} } : {}),
     },
-    // The demo starts no clients, so that it works the same whichever are installed.
+    // The setups start no clients, so that the demo works the same whichever are installed.
     processes: { ...platform.processes, which: () => undefined },
     machine: {
       os,
@@ -142,6 +147,7 @@ function sessionIn(
         PATH: env['PATH'],
         LANG: env['LANG'],
         TERM: env['TERM'],
+        HOME: home,
         // On Windows, the state folder and the clients' homes come from these variables.
         USERPROFILE: home,
         LOCALAPPDATA: `${home}/AppData/Local`,
@@ -152,6 +158,15 @@ function sessionIn(
   }
 
   return new Session(inside, { isJson: false })
+}
+
+/** The installed client answers one word in the temporary home, through the local gateway: it costs nothing. */
+async function tryIfInstalled(session: Session, inside: Session, client: Client): Promise<void> {
+  if (session.isJson || !isInstalled(session, client)) return
+  heading(session, `${client.label} is installed, so it answers one word`)
+  const { processes } = session.platform
+  const there = new Session({ ...inside.platform, processes }, { isJson: false })
+  reportTries(there, await tryClients(there, [client]))
 }
 
 async function setUp(inside: Session, clients: readonly Client[]): Promise<void> {

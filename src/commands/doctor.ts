@@ -1,19 +1,27 @@
 import { Command } from '@commander-js/extra-typings'
-import { rowOf } from '../clients/list.ts'
+import type { Client } from '../clients/contract/client.ts'
 import { editDocument } from '../edits/describe.ts'
-import { exitStatusFor, type Finding, findingFrom, messageWithLocation } from '../finding.ts'
+import { findingFrom } from '../errors.ts'
+import { exitStatusFor, type Finding, messageWithLocation } from '../finding.ts'
 import { closeIdleConnections } from '../gateway/http/request.ts'
-import { type CheckedClient, checkClient, isReadable } from './client-state/check-client.ts'
+import type { ClientNow } from './client-state/client-facts.ts'
 import { oneClientPerFamily } from './client-state/client-facts.ts'
-import { programOf } from './client-state/program/installed-program.ts'
+import { clientNow } from './client-state/client-now.ts'
+import {
+  type InstalledProgram,
+  isInstalled,
+  programOf,
+} from './client-state/program/installed-program.ts'
 import { type RecordedRuns, readRecords } from './client-state/recorded-runs.ts'
-import { clientArgument } from './command-line/arguments.ts'
+import { clientsArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { timeoutOption } from './command-line/flags.ts'
 import { type FixResult, fixProblems } from './doctor/fix.ts'
 import { checkGateway } from './doctor/gateway-checks.ts'
-import { requestCatalogs } from './doctor/shared-gateways.ts'
+import { askGateways } from './doctor/shared-gateways.ts'
+import type { TriedClient } from './prove/ask-client.ts'
 import type { Consent, Session } from './screen/session.ts'
+import { failureOf, reportTries, triedDocument } from './setup/try.ts'
 import {
   asWarning,
   type CheckResult,
@@ -27,16 +35,17 @@ import { wslFinding } from './status/wsl.ts'
 function define() {
   return new Command('doctor')
     .description('test every client and its gateway, and show how to fix problems')
-    .addArgument(clientArgument('only this client'))
+    .addArgument(clientsArgument('only these clients'))
     .option('--all', 'show every check and every detail')
     .option('--fix', 'fix what repoint can fix; repoint rollback undoes it')
     .option('--dry-run', 'with --fix: show the changes; change nothing')
     .option('--yes', 'with --fix: apply without asking, even fixes that remove your settings')
     .option('--no-verify', 'send no requests to the gateways')
+    .option('--try-client', 'also start each client once, with a one-word prompt')
     .option('--ca-file <path>', 'trust the certificate authorities in this PEM file too')
     .addOption(timeoutOption())
     .option('--json', 'print one JSON document')
-    .addHelpText('after', examples(['repoint doctor', 'repoint doctor codex --fix']))
+    .addHelpText('after', examples(['repoint doctor', 'repoint doctor codex claude --fix']))
 }
 
 export const command = commandOf(define, doctor)
@@ -49,7 +58,7 @@ type DoctorFlags = FlagsOf<typeof define>
  */
 export async function doctor(
   session: Session,
-  id: string | undefined,
+  ids: readonly string[],
   flags: DoctorFlags,
 ): Promise<number> {
   const { dryRun } = flags
@@ -60,23 +69,24 @@ export async function doctor(
   showChecks(session, machineChecks, { isDetailed: true })
 
   const { runs } = records
-  const clients = await oneClientPerFamily(session, runs, id && rowOf(id).family)
+  const isNamed = ids.length > 0
+  const clients = await oneClientPerFamily(session, runs, isNamed ? ids : undefined)
 
   const consent = consentToFix(session, flags)
   let fix: FixResult = { edits: [], fixed: [] }
   if (flags.fix) {
-    const checked = clients.map((client) => checkClient(session, client, records))
-    fix = await fixProblems(session, checked.filter(isReadable), runs, { consent, dryRun })
+    const nows = clients.map((client) => clientNow(session, client, runs))
+    fix = await fixProblems(session, nows, runs, { consent, dryRun })
   }
 
   const isFixTried = flags.fix === true && !dryRun && consent !== 'none'
   const shownClients = await session.step(
     'Asking the clients and their gateways',
     checkAll(session, {
-      clients: clients.map((client) => checkClient(session, client, records, { isFixTried })),
+      clients: clients.map((client) => clientNow(session, client, runs)),
       flags,
       isFixTried,
-      isNamed: id !== undefined,
+      isNamed,
     }),
   )
 
@@ -88,8 +98,9 @@ export async function doctor(
     findings: client.findings.filter((finding) => !isOfMachine(finding)),
   }))
   showChecks(session, clientChecks.filter(isOfMachine), { isDetailed: true })
-  showClients(session, ofClients, { isDetailed: flags.all === true || id !== undefined })
+  showClients(session, ofClients, { isDetailed: flags.all === true || isNamed })
 
+  const tried = flags.tryClient ? await tryThose(session, shownClients) : []
   const checks = [...machineChecks, ...clientChecks]
   session.document({
     command: 'doctor',
@@ -99,8 +110,26 @@ export async function doctor(
     files: fix.edits.map(editDocument),
     fixed: fix.fixed.map(({ about, code, message }) => ({ about, id: code, message })),
     checks: checks.map(asDocument),
+    tried: flags.tryClient ? tried.map(triedDocument) : undefined,
   })
-  return exitStatusFor(checks)
+  const failures = tried.flatMap((client) => failureOf(session, client) ?? [])
+  return exitStatusFor([...checks, ...failures])
+}
+
+/** Tries each installed client that uses a gateway. */
+async function tryThose(
+  session: Session,
+  shown: readonly ShownClient[],
+): Promise<readonly TriedClient[]> {
+  const clients = shown.flatMap(({ now: { client, gateway } }) => {
+    const isUsed = gateway !== undefined && isInstalled(session, client)
+    return isUsed ? [client] : []
+  })
+  if (clients.length === 0) return []
+  const { tryClients } = await import('./prove/ask-client.ts')
+  const tried = await tryClients(session, clients)
+  reportTries(session, tried)
+  return tried
 }
 
 /** Whether the user consents to fixes. A dry run asks nothing. */
@@ -118,15 +147,16 @@ function checkMachine({ platform }: Session, records: RecordedRuns): readonly Ch
 
 /** A recovered run is no problem any more. */
 function asRecordCheck(finding: Finding): CheckResult {
+  if (finding.severity === 'error') return finding
   return finding.code === 'run-recovered' ? { ...finding, severity: 'ok' } : asWarning(finding)
 }
 
 interface ChecksToRun {
-  readonly clients: readonly CheckedClient[]
+  readonly clients: readonly ClientNow[]
   readonly flags: DoctorFlags
   /** `doctor --fix` could make every fix already, so that no hint names it again. */
   readonly isFixTried: boolean
-  /** The user named the client. */
+  /** The user named the clients. */
   readonly isNamed: boolean
 }
 
@@ -135,28 +165,27 @@ async function checkAll(
   session: Session,
   { clients, flags, isFixTried, isNamed }: ChecksToRun,
 ): Promise<readonly ShownClient[]> {
-  const readable = clients.filter(isReadable)
-  for (const { state } of readable) if (state.endpoint.key) session.hide(state.endpoint.key)
-  const gateways = flags.verify ? requestCatalogs(session, readable, flags) : undefined
+  for (const { state } of clients) if (state.endpoint.key) session.hide(state.endpoint.key)
+  const programs = new Map<Client, Promise<InstalledProgram>>()
+  const programFor = ({ client }: ClientNow) => {
+    const program = programs.get(client) ?? programOf(session, client, 'show')
+    programs.set(client, program)
+    return program
+  }
+  const gateways = flags.verify ? askGateways(session, clients, flags, programFor) : undefined
 
-  const checkOne = async (checked: CheckedClient): Promise<readonly CheckResult[]> => {
-    if (checked.kind === 'unreadable') return [findingFrom(checked.failure)]
-    const { client } = checked
-    const program = await programOf(session, client, 'show')
+  const shown = clients.map(async (now): Promise<ShownClient> => {
+    const { client } = now
+    const program = await programFor(now)
     const shared = gateways?.get(client.id)
-    const gatewayChecks =
-      gateways && (await checkGateway(session, checked, { program, shared, flags }))
-    return [
-      checkInstalled(session, checked, program),
-      ...resultsOf(checked, { isFixTried }),
+    const gatewayChecks = gateways && (await checkGateway(session, now, { shared, flags }))
+    const checks: readonly CheckResult[] = [
+      checkInstalled(session, now, program),
+      ...resultsOf(session, now, { isFixTried }),
       ...(gatewayChecks ?? []),
     ]
-  }
-  const shown = clients.map(async (checked): Promise<ShownClient> => {
-    const checks = await checkOne(checked)
-    const findings = checks.map((check) => ({ about: checked.client.family, ...check }))
-    const isAbsent = !isNamed && isReadable(checked) && isNothingHere(session, checked)
-    return { checked, findings, isAbsent }
+    const findings = checks.map((check) => ({ about: client.family, ...check }))
+    return { now, findings, isAbsent: !isNamed && isNothingHere(session, now) }
   })
 
   try {

@@ -1,20 +1,22 @@
 import { Option } from '@commander-js/extra-typings'
-import type { ResolvedOptions } from '../clients/contract/setup.ts'
+import type { GatewayInfo, ResolvedOptions } from '../clients/contract/setup.ts'
 import { nameFindings, pickModel } from '../clients/models/resolve.ts'
-import { UserError } from '../errors.ts'
+import { sendingFindings } from '../clients/plan/headers.ts'
+import { refuseBlocked, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { isLoopback, isPrivate } from '../gateway/input/local-host.ts'
 import { nativeProtocol } from '../gateway/models/rules.ts'
-import type { CatalogInfo } from '../gateway/types.ts'
 import { maskSecret } from '../text.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { gatewayCommand, modelId, newestGateway } from './command-line/flags.ts'
-import { proveModel } from './find-gateway/prove-model.ts'
+import { openNamedGateway, proveOne } from './prove/prove-one.ts'
 import type { Session } from './screen/session.ts'
 
 /** An editor that the user sets up by hand, with the names of its fields. */
 interface Editor {
   readonly label: string
+  /** Absent: chat. */
+  readonly protocol?: 'messages'
   readonly limits: readonly string[]
   readonly fields: (typed: FieldValues) => readonly (readonly [field: string, value: string])[]
 }
@@ -44,7 +46,11 @@ const editors: Readonly<Record<string, Editor>> = {
   // chatLanguageModels.json of VS Code 1.122 (read 2026-11-23).
   vscode: {
     label: 'VS Code',
-    limits: ['"Custom Endpoint" exists since 1.122. You need no GitHub login.'],
+    limits: [
+      '"Custom Endpoint" exists since 1.122. You need no GitHub login.',
+      // Its documentation and issues (claude-code #8522 #20271 #72261, read 2026-11-28).
+      'The extension of Claude Code reads the settings that `repoint claude` writes. In settings.json of VS Code, set "claudeCode.disableLoginPrompt" to true, and name no other gateway in "claudeCode.environmentVariables".',
+    ],
     fields: ({ key, baseUrl, model }) => [
       ['Chat: Manage Language Models > Add Models', 'Custom Endpoint'],
       ['API key', key],
@@ -64,6 +70,22 @@ const editors: Readonly<Record<string, Editor>> = {
       ['API Key (or the variable <NAME>_API_KEY)', key],
       ['Model Name (available_models > name)', model],
       ['Capabilities (tools)', 'on'],
+    ],
+  },
+  // A profile in Claude-3p/configLibrary (manuals of LiteLLM and TrueFoundry, read 2026-11-28; not run).
+  'claude-desktop': {
+    label: 'Claude Desktop',
+    protocol: 'messages',
+    limits: [
+      'The names of its models must begin with claude-. The Chat tab is off.',
+      'On a managed machine, the administrator sets these fields.',
+    ],
+    fields: ({ key, baseUrl, model }) => [
+      ['inferenceProvider', 'gateway'],
+      ['inferenceGatewayBaseUrl', baseUrl],
+      ['inferenceGatewayApiKey', key],
+      ['inferenceGatewayAuthScheme', 'bearer'],
+      ['Model', model],
     ],
   },
 }
@@ -88,17 +110,22 @@ function define() {
 /** Checks the key for an editor and prints what to enter. Returns the exit status. */
 export const command = commandOf(define, async (session, flags) => {
   const id = flags.for ?? (session.canAsk ? await askEditor(session) : 'cursor')
-  const { label, limits, fields: fieldsFor } = editors[id]!
-  const { access, models } = await proveModel(session, flags, {
-    // The editor has one field for the key.
-    client: { label, protocols: ['chat'], sends: { headers: false } },
-    choose: (catalogAnswer) => chooseModel(id, catalogAnswer, flags.model),
+  const { label, limits, fields: fieldsFor, protocol = 'chat' } = editors[id]!
+  const requester = await openNamedGateway(session, undefined, flags)
+  const { access, choice } = await proveOne(session, {
+    requester,
+    model: flags.model,
+    choose: (known) => chooseModel(id, known, flags.model),
   })
+  // The editor has one field for the key.
+  const client = { label, protocols: [protocol], sends: { headers: false } } as const
+  refuseBlocked([...sendingFindings(client, access)])
+  session.addFindings(...choice.findings)
   const { address, baseUrls } = access
   if (id === 'cursor') session.addFindings(...outOfReachFinding(address))
 
   const key = `your key (${maskSecret(access.key)})`
-  const rows = fieldsFor({ key, baseUrl: baseUrls.chat, model: models.probeModel })
+  const rows = fieldsFor({ key, baseUrl: baseUrls[protocol], model: choice.probeModel })
   session.showFindings()
   session.say(`The key, the address and the model work. Enter in ${label}:`)
   const width = Math.max(...rows.map(([field]) => field.length))
@@ -110,7 +137,7 @@ export const command = commandOf(define, async (session, flags) => {
     command: 'editor',
     changed: false,
     baseUrl: address,
-    model: models.probeModel,
+    model: choice.probeModel,
     fields: rows.map(([field, value]) => ({ field, value })),
     limits,
     verified: { before: true, after: false },
@@ -143,11 +170,13 @@ function* outOfReachFinding(address: string): Generator<Finding> {
 /** @throws UserError `protocol-unsupported` for a model that the editor cannot route */
 function chooseModel(
   editor: string,
-  catalogAnswer: CatalogInfo,
+  gatewayInfo: GatewayInfo,
   model: string | undefined,
 ): Pick<ResolvedOptions, 'probeModel' | 'protocol' | 'findings'> {
-  const input = { requested: { model }, gatewayInfo: { catalogAnswer, rejections: [] } }
-  const id = pickModel(input, ['chat'])
+  const { protocol = 'chat' } = editors[editor]!
+  const usable = editor === 'cursor' ? withoutClaude(gatewayInfo) : gatewayInfo
+  const input = { requested: { model }, gatewayInfo: model === undefined ? usable : gatewayInfo }
+  const id = pickModel(input, [protocol])
   // Only Claude's models are native to messages.
   if (editor === 'cursor' && nativeProtocol(id) === 'messages')
     throw new UserError({
@@ -155,5 +184,21 @@ function chooseModel(
       message: `Cursor never sends ${id} to a gateway`,
       hint: 'Name another model: --model ID',
     })
-  return { probeModel: id, protocol: 'chat', findings: nameFindings(input, [model]) }
+  if (editor === 'claude-desktop' && !id.startsWith('claude-'))
+    throw new UserError({
+      code: 'protocol-unsupported',
+      message: `Claude Desktop accepts only models whose name begins with claude-, not ${id}`,
+      hint: 'Name another model: --model ID',
+    })
+  return { probeModel: id, protocol, findings: nameFindings(input, [model]) }
+}
+
+/** What is known of the gateway, without the models that Cursor never sends there, unless it has no others. */
+function withoutClaude(gatewayInfo: GatewayInfo): GatewayInfo {
+  const { catalogAnswer } = gatewayInfo
+  if (catalogAnswer.kind !== 'received') return gatewayInfo
+  const { catalog } = catalogAnswer
+  const models = catalog.models.filter(({ id }) => nativeProtocol(id) !== 'messages')
+  if (models.length === 0) return gatewayInfo
+  return { ...gatewayInfo, catalogAnswer: { kind: 'received', catalog: { ...catalog, models } } }
 }

@@ -1,20 +1,22 @@
-import { type Client, launchSettingsOf } from '../clients/contract/client.ts'
+import type { Client } from '../clients/contract/client.ts'
 import { defaultProviderId } from '../clients/contract/options.ts'
 import { launchKeyVariable } from '../clients/contract/program.ts'
 import type { SetupTarget } from '../clients/contract/setup.ts'
 import { type AnyClientRow, loadClient } from '../clients/list.ts'
-import { refuseBlocked } from '../finding.ts'
+import { sendingFindings } from '../clients/plan/headers.ts'
+import { refuseBlocked } from '../errors.ts'
 import { addressFor, baseUrlFor } from '../gateway/base-urls.ts'
 import type { ExtraHeader } from '../gateway/types.ts'
 import type { Machine } from '../platform/platform.ts'
+import { rememberServed } from '../state/remembered.ts'
 import { savedGatewayFor, saveGateway } from '../state/save-gateway.ts'
 import { printableLine } from '../text.ts'
 import { installedVersion, versionFindings } from './client-state/program/installed-program.ts'
 import { type CommandFactory, commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
 import { lineForKey, shellSyntaxFor } from './environment-client/shell-syntax.ts'
-import { proveModel } from './find-gateway/prove-model.ts'
-import { loadSenders } from './probes/probes.ts'
+import { loadSenders, servedBy } from './prove/first-requests.ts'
+import { openNamedGateway, proveOne } from './prove/prove-one.ts'
 import { targetFor } from './resolve/point-client.ts'
 import type { Session } from './screen/session.ts'
 
@@ -44,12 +46,15 @@ async function showVariables(
   refuseBlocked([...versionFindings(client, program)])
   const requested = { model: flags.model }
   const senderFor = await loadSenders(session, client, { files: [], ...program })
-  const { access, models } = await proveModel(session, flags, {
-    client,
-    choose: (catalogAnswer) =>
-      client.resolve({ requested, gatewayInfo: { catalogAnswer, rejections: [] } }),
+  const requester = await openNamedGateway(session, undefined, flags)
+  const { access, choice: models } = await proveOne(session, {
+    requester,
+    model: flags.model,
+    choose: (gatewayInfo) => client.resolve({ requested, gatewayInfo }),
     senderFor,
   })
+  refuseBlocked([...sendingFindings(client, access)])
+  session.addFindings(...models.findings)
 
   if (access.headers?.some((header) => header.isSecret))
     session.addFindings({
@@ -63,6 +68,7 @@ async function showVariables(
   session.addFindings(
     ...saveGateway(session.platform, { access, proof: { ...proof, safeguards: 'not-requested' } }),
   )
+  rememberServed(session.platform, servedBy(access, { client, program, resolved: models }))
   const name = savedGatewayFor(session.platform, access)?.name
   const runCommand =
     name === undefined ? undefined : `repoint run ${name} -- ${client.program.command}`
@@ -105,8 +111,7 @@ function variablesFor(
   target: SetupTarget,
   machine: Machine,
 ): { readonly variables: readonly ShellVariable[]; readonly unset: readonly string[] } {
-  const { env } = launchSettingsOf(
-    client,
+  const { env } = client.launchSettings(
     [],
     { ...target, key: '' },
     {

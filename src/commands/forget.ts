@@ -5,15 +5,16 @@ import type { Finding } from '../finding.ts'
 import type { Platform } from '../platform/platform.ts'
 import { folderList, type SavedFolder } from '../state/folders.ts'
 import { gatewayList, type SavedGateway } from '../state/gateway-list.ts'
-import { forgetAddress, forgetModels } from '../state/remembered.ts'
+import { forgetAddress, forgetModels, forgetServed } from '../state/remembered.ts'
 import { savedGateway, savedGateways } from '../state/saved-gateways.ts'
 import { changeList, readList, removeList } from '../state/saved-list.ts'
 import { applyForget, type ForgetPlan, planForget } from '../transaction/records/forget.ts'
-import { factsOfClients, usersOf } from './client-state/client-facts.ts'
 import { readClientFiles } from './client-state/client-files.ts'
+import { clientsNow, usersOf } from './client-state/client-now.ts'
+import { forgottenKeyFindings, keysOfRuns, knownKeys } from './client-state/known-keys.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { GatewayArgument } from './command-line/arguments.ts'
-import { commandOf, examples } from './command-line/command.ts'
+import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { positiveInteger } from './command-line/flags.ts'
 import { shownFolder } from './find-gateway/folder-gateway.ts'
 import type { Session } from './screen/session.ts'
@@ -39,8 +40,14 @@ function define() {
 
 const dayMs = 24 * 60 * 60_000
 
-/** Forgets a gateway, or runs. Returns the exit status. */
-export const command = commandOf(define, async (session, name, { olderThan, all, dryRun, yes }) => {
+export const command = commandOf(define, forget)
+
+/** Forgets the gateway with this name, or runs. Returns the exit status. */
+export async function forget(
+  session: Session,
+  name: string | undefined,
+  { olderThan, all, dryRun, yes }: FlagsOf<typeof define>,
+): Promise<number> {
   const { platform } = session
   const selection = selectionOf({ name, olderThan, all })
   const isAll = selection.kind === 'all'
@@ -50,7 +57,10 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
   const { plan } = contents
   const isNothing = isRecovered && isEmpty(contents)
   await show(session, contents, selection)
-  if (!isNothing) session.addFindings(...(await remainingCopies(session, clientsOf(session, plan))))
+  if (!isNothing) {
+    session.addFindings(...(await remainingCopies(session, clientsOf(session, plan))))
+    session.addFindings(...(await remainingKeys(session, contents)))
+  }
   session.showFindings()
 
   if (isNothing) session.say('There is nothing to forget.')
@@ -82,7 +92,7 @@ export const command = commandOf(define, async (session, name, { olderThan, all,
     warnings: session.findingsAsJson,
   })
   return 0
-})
+}
 
 /** What the user wants to forget. `all`: every run, every gateway and every folder. */
 type Selection =
@@ -177,6 +187,7 @@ function removeLists(platform: Platform): void {
   removeList(platform, folderList)
   removeList(platform, gatewayList)
   forgetModels(platform)
+  forgetServed(platform)
   forgetAddress(platform)
 }
 
@@ -224,6 +235,20 @@ async function remainingCopies(
   })
 }
 
+/** Reports the keys in clients' files that repoint would no longer find. A client that uses its gateway keeps it. */
+async function remainingKeys(
+  session: Session,
+  { plan, gateways }: Contents,
+): Promise<readonly Finding[]> {
+  const forgotten = [...readable(gateways), ...keysOfRuns(session, plan.runs)].map(({ key }) => key)
+  const runs = valueOrError(() => runsSoFar(session))
+  const known = knownKeys(session, runs instanceof UserError ? plan.runs : runs).filter(({ key }) =>
+    forgotten.includes(key),
+  )
+  const clients = await clientsNow(session, [])
+  return clients.flatMap((client) => forgottenKeyFindings(session, client, known))
+}
+
 async function showGateways(
   session: Session,
   gateways: ListIfReadable<SavedGateway>,
@@ -233,7 +258,7 @@ async function showGateways(
   if (gateways.length === 0) return
 
   // The clients' files alone tell which gateway they use.
-  const clients = await factsOfClients(session, [])
+  const clients = await clientsNow(session, [])
   for (const gateway of gateways) {
     const users = usersOf(gateway, clients).map(({ client }) => client.id)
     const verb = users.length > 1 ? 'use' : 'uses'

@@ -4,51 +4,86 @@ import { UserError } from '../errors.ts'
 import { baseUrlsOf } from '../gateway/base-urls.ts'
 import { formatHeader, headerDocument, unusualKeyHeader } from '../gateway/input/header.ts'
 import { formatQuery } from '../gateway/input/query.ts'
-import type { SavedGateway } from '../state/gateway-list.ts'
-import { formatAge, noGatewayHint, savedGateway, savedGateways } from '../state/saved-gateways.ts'
-import { maskSecret } from '../text.ts'
-import { type ClientFacts, factsOfClients, usersOf } from './client-state/client-facts.ts'
+import { folderList } from '../state/folders.ts'
+import { gatewayList, type SavedGateway } from '../state/gateway-list.ts'
+import {
+  expectGatewayName,
+  formatAge,
+  noGatewayHint,
+  savedGateway,
+  savedGateways,
+} from '../state/saved-gateways.ts'
+import { changeList } from '../state/saved-list.ts'
+import { listWords, maskSecret } from '../text.ts'
+import type { ClientNow } from './client-state/client-facts.ts'
+import { clientsNow, usersOf } from './client-state/client-now.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { gatewayCommand } from './command-line/flags.ts'
+import { forget } from './forget.ts'
 import { addGateway } from './gateways/add.ts'
 import type { Session } from './screen/session.ts'
 import { flagsFor, formatTeamFile, type TeamClient } from './setup/team-file.ts'
 
 function define() {
   return gatewayCommand('gateways')
-    .description('list the saved gateways, add one, or export one for a team')
+    .description('list, add, rename, remove or export saved gateways')
     .addArgument(
-      new Argument('[action]', 'add: test and save a gateway; export: print a team file').choices([
-        'add',
-        'export',
-      ]),
+      new Argument(
+        '[action]',
+        'add: test and save one; rename; remove; export: print a team file',
+      ).choices(['add', 'rename', 'remove', 'export']),
     )
-    .addArgument(new GatewayArgument('[gateway]', 'add: its address; export: its name'))
+    .addArgument(new GatewayArgument('[gateway]', 'add: its address; otherwise: its name'))
+    .addArgument(new GatewayArgument('[new-name]', 'rename: its new name'))
     .option('--name <name>', 'add: save the gateway under this name (default: its host)')
     .option('--model <id>', 'add: the model to test with')
+    .option('--dry-run', 'remove: show what it would delete')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       examples([
         'repoint gateways',
         'repoint gateways add https://gw.example --name work',
+        'repoint gateways rename work office',
         'repoint gateways export work',
       ]),
     )
 }
 
-export const command = commandOf(define, (session, action, gateway, flags) => {
-  if (action === 'add') return addGateway(session, addressToAdd(gateway), flags)
-  if (action === 'export') return exportTeamFile(session, nameToExport(gateway))
-  return listGateways(session)
+export const command = commandOf(define, (session, action, gateway, newName, flags) => {
+  if (action === undefined) return listGateways(session)
+  const words = [gateway, newName].filter((word) => word !== undefined)
+  const { needs, example } = usages[action]
+  if (words.length !== needs.length)
+    throw new UserError({
+      code: 'usage',
+      message: `\`repoint gateways ${action}\` needs ${listWords(needs)}`,
+      hint: `For example: ${example}`,
+    })
+
+  const [first = '', second = ''] = words
+  if (action === 'add') return addGateway(session, first, flags)
+  if (action === 'rename') return renameGateway(session, first, second)
+  if (action === 'remove') return forget(session, first, flags)
+  return exportTeamFile(session, first)
 })
+
+const usages = {
+  add: { needs: ['the address of a gateway'], example: 'repoint gateways add https://gw.example' },
+  rename: {
+    needs: ['the name of a gateway', 'its new name'],
+    example: 'repoint gateways rename work office',
+  },
+  remove: { needs: ['the name of a gateway'], example: 'repoint gateways remove work' },
+  export: { needs: ['the name of a gateway'], example: 'repoint gateways export work' },
+} as const
 
 async function listGateways(session: Session): Promise<number> {
   recoverAndReport(session)
   const all = savedGateways(session)
-  const clients = await factsOfClients(session, runsSoFar(session))
+  const clients = await clientsNow(session, runsSoFar(session))
 
   show(session, all, clients)
   session.showFindings()
@@ -61,7 +96,7 @@ async function listGateways(session: Session): Promise<number> {
 }
 
 /** A saved gateway as `--json` prints it. */
-function gatewayDocument(saved: SavedGateway, clients: readonly ClientFacts[]) {
+function gatewayDocument(saved: SavedGateway, clients: readonly ClientNow[]) {
   const { name, address, baseUrls, key, keyHeader, headers = [], query } = saved
   const { caFile, allowHttp, proven = null } = saved
   return {
@@ -79,24 +114,39 @@ function gatewayDocument(saved: SavedGateway, clients: readonly ClientFacts[]) {
   }
 }
 
-/** @throws UserError `usage` */
-function addressToAdd(address: string | undefined): string {
-  if (address !== undefined) return address
-  throw new UserError({
-    code: 'usage',
-    message: '`repoint gateways add` needs the address of a gateway',
-    hint: 'For example: repoint gateways add https://gw.example',
-  })
-}
+/** Gives a saved gateway another name, in the list and for the folders that use it. Returns the exit status. */
+async function renameGateway(session: Session, name: string, newName: string): Promise<number> {
+  recoverAndReport(session)
+  const { platform } = session
+  const { address } = savedGateway(session, name)
+  if (newName !== name) {
+    expectGatewayName(newName)
+    if (savedGateways(session).some((saved) => saved.name === newName))
+      throw new UserError({
+        code: 'usage',
+        message: `Another gateway has the name ${newName}`,
+        hint: `Use another name. Or remove that gateway first: repoint gateways remove ${newName}`,
+      })
+    // A folder with the old name starts no client, so a kill between the two changes harms nothing.
+    changeList(platform, gatewayList, (all) =>
+      all.map((saved) => (saved.name === name ? { ...saved, name: newName } : saved)),
+    )
+    changeList(platform, folderList, (all) =>
+      all.map((folder) => (folder.gateway === name ? { ...folder, gateway: newName } : folder)),
+    )
+  }
 
-/** @throws UserError `usage` */
-function nameToExport(name: string | undefined): string {
-  if (name !== undefined) return name
-  throw new UserError({
-    code: 'usage',
-    message: '`repoint gateways export` needs the name of a gateway',
-    hint: 'repoint gateways export NAME > repoint.json',
+  session.say(`✔ ${name} is now ${newName} (${address}). Its clients keep using it.`)
+  session.showFindings()
+  session.document({
+    command: 'gateways',
+    action: 'rename',
+    changed: newName !== name,
+    saved: newName,
+    baseUrl: address,
+    warnings: session.findingsAsJson,
   })
+  return 0
 }
 
 /**
@@ -117,7 +167,7 @@ async function exportTeamFile(session: Session, name: string): Promise<number> {
 
   const { messages } = baseUrlsOf(saved)
   const messagesUrl = messages === address ? undefined : messages
-  const users = usersOf(saved, await factsOfClients(session, runsSoFar(session)))
+  const users = usersOf(saved, await clientsNow(session, runsSoFar(session)))
   const clients = users.map(({ client, options }): TeamClient => {
     return { id: client.id, options, flags: flagsFor(rowOf(client.id), options) }
   })
@@ -138,15 +188,11 @@ async function exportTeamFile(session: Session, name: string): Promise<number> {
   return 0
 }
 
-function idsOf(clients: readonly ClientFacts[]): readonly string[] {
+function idsOf(clients: readonly ClientNow[]): readonly string[] {
   return clients.map(({ client }) => client.id)
 }
 
-function show(
-  session: Session,
-  all: readonly SavedGateway[],
-  clients: readonly ClientFacts[],
-): void {
+function show(session: Session, all: readonly SavedGateway[], clients: readonly ClientNow[]): void {
   if (all.length === 0) {
     session.say(`No gateway is saved yet. ${noGatewayHint}`)
     return

@@ -1,7 +1,8 @@
 import type { Client } from '../clients/contract/client.ts'
 import { loadClients } from '../clients/list.ts'
-import { UserError } from '../errors.ts'
-import { errorFrom, messageWithLocation } from '../finding.ts'
+import { errorFrom, UserError } from '../errors.ts'
+import { messageWithLocation } from '../finding.ts'
+import { whyNoRecords } from '../transaction/check-planned-files.ts'
 import { isInstalled, programOf } from './client-state/program/installed-program.ts'
 import { recoverAndListRuns } from './client-state/recorded-runs.ts'
 import { conflictingClients, oneOfEachFamily } from './command-line/arguments.ts'
@@ -31,6 +32,10 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
     'repoint points coding clients at your model gateway. Nothing changes until you say yes; `repoint rollback` undoes it.',
   )
 
+  const runs = recoverAndListRuns(session)
+  const unrecordable = whyNoRecords(session.platform)
+  if (unrecordable !== undefined) throw unrecordable
+
   const all = await loadClients()
   const installed = all.filter((client) => isInstalled(session, client))
   // A client can be set up before it is installed.
@@ -52,7 +57,7 @@ export async function guided(session: Session, showHelp: () => void): Promise<nu
         ),
       preset: { offersGateways: true },
     },
-    { runs: recoverAndListRuns(session), programs },
+    { runs, programs },
   )
   return 0
 }
@@ -74,7 +79,7 @@ async function promptForClients(
   const withVersion = new Map<string, Offer>()
   const updates = clients.map(async (client) => {
     const program = await programs.get(client.id)!
-    withVersion.set(client.id, offerOf(context, gateway, client, program))
+    withVersion.set(client.id, await offerOf(context, gateway, client, program))
   })
   const all = Promise.all(updates)
   if (machine.env['TERM'] === 'dumb') await session.step('Looking for clients', all)
@@ -82,11 +87,10 @@ async function promptForClients(
   await Promise.race([all, nextEventLoopTurn()])
 
   // The files of a client are read once for each state of its program, and not each time the list is drawn.
-  const withoutVersion = new Map(
-    clients
-      .filter(({ id }) => !withVersion.has(id))
-      .map((client) => [client.id, offerOf(context, gateway, client, undefined)]),
-  )
+  const withoutVersion = new Map<string, Offer>()
+  for (const client of clients)
+    if (!withVersion.has(client.id))
+      withoutVersion.set(client.id, await offerOf(context, gateway, client, undefined))
   const offers = () => clients.map(({ id }) => withVersion.get(id) ?? withoutVersion.get(id)!)
   if (offers().every(({ problem }) => problem !== undefined)) {
     await all

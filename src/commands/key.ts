@@ -14,30 +14,25 @@ import { normaliseAddress } from '../gateway/input/address.ts'
 import type { BaseUrls } from '../gateway/types.ts'
 import type { SavedGateway } from '../state/gateway-list.ts'
 import { savedGateway } from '../state/saved-gateways.ts'
-import {
-  clientsSetUp,
-  reportSkipped,
-  type SetUpClient,
-  type SkippedClient,
-  whyNotSetUp,
-} from './client-state/clients-set-up.ts'
+import type { ClientNow } from './client-state/client-facts.ts'
+import { activeSetup } from './client-state/client-facts.ts'
+import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/client-now.ts'
 import { recoverAndListRuns } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
-import { type GatewayFlags, gatewayCommand } from './command-line/flags.ts'
+import { type GatewayFlags, gatewayCommand, withTryFlags } from './command-line/flags.ts'
 import { keyPolicy } from './resolve/policy.ts'
 import type { Session } from './screen/session.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
 
 function define() {
-  return gatewayCommand('key')
+  return withTryFlags(gatewayCommand('key'), 'each client')
     .description('test a new key and write it to every client of the gateway')
     .addArgument(gatewayOrClient())
     .addArgument(clientsArgument('only these clients'))
     .option('--messages-url <url>', 'address for Anthropic-style requests, if different')
     .option('--details', 'show every setting that changes')
     .option('--dry-run', 'test and show everything; change nothing')
-    .option('--yes', 'apply without asking for confirmation')
     .option('--no-verify', 'send no requests to the gateway')
     .option('--json', 'print one JSON document')
     .addHelpText('after', '\nThe address, the models and all other choices stay.')
@@ -66,7 +61,9 @@ export const command = commandOf(define, async (session, word, moreIds, flags) =
     ? keyOfSaved(saved, clients)
     : await keyToReplace(session, keysInUse(clients), flags)
 
-  const skippedUsers = skipped.filter(({ setup }) => setup.address === address)
+  const skippedUsers = skipped.filter(
+    ({ client }) => activeSetup(client, runs)?.address === address,
+  )
   if (ids.length === 0) reportSkipped(session, skippedUsers)
 
   await setUpClients(
@@ -92,7 +89,7 @@ interface KeyInUse {
   readonly address: string
   /** The saved gateway with this key. */
   readonly name: string | undefined
-  readonly users: readonly SetUpClient[]
+  readonly users: readonly ClientNow[]
 }
 
 /**
@@ -100,25 +97,25 @@ interface KeyInUse {
  * client has no name of a gateway if someone edited its key. With one saved gateway at the address, it counts as
  * a user of that key.
  */
-function keysInUse(clients: readonly SetUpClient[]): readonly KeyInUse[] {
-  const addresses = [...new Set(clients.map(({ gateway }) => gateway.address))]
+function keysInUse(clients: readonly ClientNow[]): readonly KeyInUse[] {
+  const addresses = [...new Set(clients.flatMap(({ gateway }) => gateway?.address ?? []))]
   return addresses.flatMap((address): readonly KeyInUse[] => {
-    const users = clients.filter(({ gateway }) => gateway.address === address)
-    const names = [...new Set(users.map(({ gateway }) => gateway.name))]
+    const users = clients.filter(({ gateway }) => gateway?.address === address)
+    const names = [...new Set(users.map(({ gateway }) => gateway?.name))]
     const savedNames = names.filter((name) => name !== undefined)
     if (savedNames.length < 2) return [{ address, name: savedNames[0], users }]
     return names.map((name) => ({
       address,
       name,
-      users: users.filter(({ gateway }) => gateway.name === name),
+      users: users.filter(({ gateway }) => gateway?.name === name),
     }))
   })
 }
 
 /** @throws UserError `usage` if no client uses the gateway */
-function keyOfSaved({ name, address }: SavedGateway, clients: readonly SetUpClient[]): KeyInUse {
+function keyOfSaved({ name, address }: SavedGateway, clients: readonly ClientNow[]): KeyInUse {
   const users = clients.filter(
-    ({ gateway }) => gateway.address === address && gateway.name === name,
+    ({ gateway }) => gateway?.address === address && gateway.name === name,
   )
   if (users.length > 0) return { address, name, users }
   throw new UserError({
@@ -134,10 +131,10 @@ function keyOfSaved({ name, address }: SavedGateway, clients: readonly SetUpClie
  * @throws UserError `usage` if no client is set up or a named one is not; `config-invalid`
  */
 function selectClients(
-  setUp: readonly SetUpClient[],
-  skipped: readonly SkippedClient[],
+  setUp: readonly ClientNow[],
+  skipped: readonly ClientNow[],
   ids: readonly string[],
-): readonly SetUpClient[] {
+): readonly ClientNow[] {
   const named = ids.map(rowOf)
   const isMissing = (family: string) => setUp.every(({ client }) => client.family !== family)
   const missing = named.find(({ family }) => isMissing(family))
@@ -154,13 +151,13 @@ function selectClients(
       hint: `Set up a client: repoint ${clientRows[0]!.id}`,
     })
 
-  const isNamed = ({ client }: SetUpClient) => named.some(({ family }) => family === client.family)
+  const isNamed = ({ client }: ClientNow) => named.some(({ family }) => family === client.family)
   return ids.length === 0 ? setUp : setUp.filter(isNamed)
 }
 
 /** Takes each base URL from a client that uses its protocol. */
-function baseUrlsInUse(clients: readonly SetUpClient[]): BaseUrls | undefined {
-  const usesMessages = ({ client, state }: SetUpClient) =>
+function baseUrlsInUse(clients: readonly ClientNow[]): BaseUrls | undefined {
+  const usesMessages = ({ client, state }: ClientNow) =>
     protocolOf(client, state.options) === 'messages'
   const messages = clients.find(usesMessages)?.gateway
   const chat = clients.find((client) => !usesMessages(client))?.gateway ?? messages

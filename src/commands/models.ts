@@ -1,29 +1,39 @@
 import type { Client } from '../clients/contract/client.ts'
 import { loadClients } from '../clients/list.ts'
 import { usesByRules } from '../clients/models/resolve.ts'
+import { adviseNamingModel } from '../gateway/catalog.ts'
 import { aliasesIn, isChatModel, supportsProtocol } from '../gateway/models/rules.ts'
 import { type Catalog, type CatalogModel, type Protocol, protocols } from '../gateway/types.ts'
+import { rememberModels } from '../state/remembered.ts'
+import { GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { gatewayCommand, newestGateway } from './command-line/flags.ts'
-import { findCatalog } from './find-gateway/find-catalog.ts'
+import { openNamedGateway } from './prove/prove-one.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {
   return gatewayCommand('models')
     .description('list the models of a gateway, and which clients would use them')
+    .addArgument(new GatewayArgument('[gateway]', 'name of a saved gateway, or an address'))
     .option('--json', 'print one JSON document')
     .addHelpText('after', newestGateway)
-    .addHelpText('after', examples(['repoint models', 'repoint models --json --key-env MY_KEY']))
+    .addHelpText(
+      'after',
+      examples(['repoint models', 'repoint models work', 'repoint models --json --key-env MY_KEY']),
+    )
 }
 
 /**
  * Lists the catalog, with the protocols of each model and what the rules choose it for. Returns the exit
  * status.
  */
-export const command = commandOf(define, async (session, flags) => {
-  const { requester, catalogAnswer } = await findCatalog(session, flags)
-  if (catalogAnswer.kind === 'failed') throw catalogAnswer.error
-  const { catalog } = catalogAnswer
+export const command = commandOf(define, async (session, gateway, flags) => {
+  const requester = await openNamedGateway(session, gateway, flags)
+  const answer = await session.step('Asking the gateway for its models', requester.requestCatalog())
+  if (answer.kind === 'failed') throw adviseNamingModel(answer.error)
+  const { catalog } = answer
+  rememberModels(session.platform, catalog)
+  session.addFindings(...(catalog.findings ?? []))
   const uses = usesByModel(catalog, await loadClients())
   const aliasTarget = aliasesIn(catalog)
 

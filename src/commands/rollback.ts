@@ -13,6 +13,7 @@ import {
   planRollback,
   type RollbackOptions,
   type RollbackPlan,
+  settingsHeldBack,
   type WhichRuns,
 } from '../transaction/plan-rollback.ts'
 import type { ApplyResult, Runs } from '../transaction/record.ts'
@@ -48,7 +49,7 @@ function define() {
     .addOption(new Option('--redo', 'undo the newest undo').conflicts(['run', 'original']))
     .option('--force', 'restore the old files, even if they changed since')
     .option('--dry-run', 'show what it would undo')
-    .option('--yes', 'undo the newest run, without asking')
+    .option('--yes', 'undo without asking')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -82,7 +83,10 @@ export async function rollback(
   const options = optionsFor(context, id, flags)
   const chosen = choosesRun(flags, consent) ? await withPickedRun(context, options) : options
   const rollbackPlan = planRollback(platform, chosen)
-  if (rollbackPlan === undefined) return reportNothing(context, runsOfClient(id, runs), flags)
+  if (rollbackPlan === undefined) {
+    const heldBack = flags.redo ? [] : settingsHeldBack(platform, options)
+    return reportNothing(context, runsOfClient(id, runs), { ...flags, heldBack })
+  }
 
   await checkAndShow(context, rollbackPlan, flags)
   if (flags.dryRun) return reportDryRun(session, rollbackPlan)
@@ -149,14 +153,23 @@ async function applyAndReport(
   return reportUndo(session, rollbackPlan, applied, next)
 }
 
-/** Asks on a terminal, as a setup does. A script that runs `rollback` has already decided. */
+/**
+ * @throws UserError `cancelled`; `confirmation-needed` without a terminal and without `--yes`
+ */
 async function askToUndo(
   session: Session,
   { kind }: RollbackPlan,
   consent: Consent,
 ): Promise<void> {
   const message = kind === 'redo' ? 'Set it up again?' : 'Undo this?'
-  await session.askIfPossible(consent, { message, default: true })
+  await session.requireConsent(
+    consent,
+    { message, default: true },
+    {
+      message: 'This changes files, and repoint cannot ask here',
+      hint: 'To accept, add --yes. To see every change, add --dry-run.',
+    },
+  )
   session.stopAsking()
 }
 

@@ -4,13 +4,12 @@ import { loadAllClients } from '../clients/list.ts'
 import { protocolOf } from '../clients/models/protocols.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { mayStillServe, requestCatalog } from '../gateway/catalog.ts'
-import type { CatalogAnswer, GatewayAccess } from '../gateway/types.ts'
+import { GatewayRequester } from '../gateway/gateway-requester.ts'
+import type { GatewayAccess } from '../gateway/types.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { SavedFolder } from '../state/folders.ts'
 import type { SavedGateway } from '../state/gateway-list.ts'
-import { savedSafeguards } from '../state/save-gateway.ts'
-import { findGatewayName, savedGateway } from '../state/saved-gateways.ts'
+import { findGatewayName, savedGateway, savedGateways } from '../state/saved-gateways.ts'
 import { stateNow } from './client-state/client-files.ts'
 import { installedVersions } from './client-state/program/installed-program.ts'
 import { newTempPath, withTempFiles } from './client-state/program/temp-folder.ts'
@@ -18,11 +17,11 @@ import { recoverAndReport } from './client-state/recorded-runs.ts'
 import { ForeignArgument, GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples, refuseKeys } from './command-line/command.ts'
 import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
-import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
+import { accessToSaved } from './find-gateway/access.ts'
 import { findGateway } from './find-gateway/find-gateway.ts'
 import { folderHere, gatewayOfFolder, shownFolder } from './find-gateway/folder-gateway.ts'
 import { confirmFolders } from './run/confirm-folders.ts'
-import { clientsCalled, exitStatusOf, type LaunchRequest, pointProgram } from './run/launch.ts'
+import { clientsCalled, exitStatusOf, pointProgram } from './run/launch.ts'
 import { firstInstalled, pointShell, shellOf } from './run/shell.ts'
 import { readWords } from './run/words.ts'
 import type { Session } from './screen/session.ts'
@@ -63,36 +62,40 @@ export const command = commandOf(define, async (session, _word, _moreWords, _fla
   const folder = (name ?? baseUrl) === undefined ? folderHere(session) : undefined
   if (byFolder && folder === undefined && typed.length > 0) return launchUnchanged(session, typed)
 
-  const saved = baseUrl === undefined ? findSaved(session, name, folder) : undefined
-  const gateway: GatewayToUse = saved
-    ? { access: accessToSaved(session, saved, timeout * 1000), saved }
-    : { access: await findUnsaved(session, flags) }
-
   const isShell = typed.length === 0
   const program = isShell ? shellOf(session) : typed
   const clients = await loadAllClients()
   const called = clientsCalled(session, clients, program[0]!)
+
+  const saved =
+    baseUrl === undefined ? findSaved(session, { name, folder, client: called[0] }) : undefined
+  const gateway: GatewayToUse = saved
+    ? { access: accessToSaved(session, saved, timeout * 1000), saved }
+    : { access: await findUnsaved(session, flags) }
+
   // The clients that the process is, or that the user may start in the shell.
   const clientsToCheck = isShell ? firstInstalled(session, clients) : called.slice(0, 1)
 
   const { platform } = session
-  const request = await launchRequestFor(session, gateway, {
-    process: processFor(platform, program, gateway.access),
-    clientsToCheck,
-    model,
-    verify,
-  })
-  const { args, env, files, summary } = isShell
-    ? await pointShell(session, clients, request)
-    : await pointProgram(session, called, request)
+  const process = processFor(platform, program, gateway.access)
+  await confirmFolders(session, gateway.access, clientsToCheck, process.args, { isShell })
+  const versions = await installedVersions(session, clientsToCheck)
+  const requester = new GatewayRequester(gateway.access)
+  const list = verify ? undefined : ({ kind: 'not-requested' } as const)
+  const request = { requester, list, process, model, saved, versions }
+  const launch = isShell
+    ? pointShell(session, clients, request)
+    : pointProgram(session, called, request)
+  const { args, env, files, summary, access } = await launch
+  await requester.hangUp()
 
   session.showFindings()
   const notes = [summary, folder && describeFolder(session, folder, called[0])].filter(Boolean)
   if (notes.length > 0) session.remark(`note: ${notes.join('. ')}`)
-  if (isShell || called.length === 0) noteUnsetHeaders(session, gateway.access)
+  if (isShell || called.length === 0) noteUnsetHeaders(session, access)
   platform.ask.acceptTyping()
 
-  const result = await withTempFiles(platform, request.process.tempFolder, files, () =>
+  const result = await withTempFiles(platform, process.tempFolder, files, () =>
     platform.runInForeground(program[0]!, args, { env }),
   )
   return exitStatusOf(result, program[0]!, 'Check the spelling of the command.')
@@ -119,60 +122,31 @@ function processFor(
   }
 }
 
-/**
- * Checks the folders where the clients start, and asks the gateway for its models.
- *
- * @throws UserError as `confirmFolders` does, or why the gateway cannot serve anybody
- */
-async function launchRequestFor(
-  session: Session,
-  { access, saved }: GatewayToUse,
-  {
-    process,
-    clientsToCheck,
-    model,
-    verify,
-  }: {
-    readonly process: ProcessToStart
-    readonly clientsToCheck: readonly Client[]
-    readonly model: string | undefined
-    readonly verify: boolean
-  },
-): Promise<LaunchRequest> {
-  await confirmFolders(session, access, clientsToCheck, process.args)
-  const [catalogAnswer, versions] = await Promise.all([
-    verify ? catalogOf(session, access, saved) : ({ kind: 'not-requested' } as const),
-    installedVersions(session, clientsToCheck),
-  ])
-  return {
-    access,
-    catalogAnswer,
-    process,
-    model,
-    provenModel: saved?.proven,
-    safeguards: saved === undefined ? 'not-requested' : savedSafeguards(saved),
-    versions,
-    probe: probeFor(verify, saved),
-  }
-}
-
-function probeFor(verify: boolean, saved: SavedGateway | undefined): LaunchRequest['probe'] {
-  if (!verify) return { kind: 'none' }
-  return saved === undefined ? { kind: 'not-saved' } : { kind: 'saved', saved }
-}
-
-/** The saved gateway that the user named, or else the gateway of this folder. */
+/** The saved gateway that the user named, or else that of this folder, that in the client's files, or the only one. */
 function findSaved(
   session: Session,
-  name: string | undefined,
-  folder: SavedFolder | undefined,
+  {
+    name,
+    folder,
+    client,
+  }: {
+    readonly name: string | undefined
+    readonly folder: SavedFolder | undefined
+    readonly client: Client | undefined
+  },
 ): SavedGateway {
   recoverAndReport(session)
   if (name !== undefined) return savedGateway(session, name)
   if (folder !== undefined) return gatewayOfFolder(session, folder)
+
+  const all = savedGateways(session)
+  const inFiles = client && gatewayInFiles(session, client)
+  const ofClient = all.find((saved) => saved.name === inFiles)
+  if (ofClient !== undefined) return ofClient
+  if (all.length === 1) return all[0]!
   throw new UserError({
     code: 'usage',
-    message: 'Which gateway? This folder has none',
+    message: 'Which gateway? Neither this folder nor the client has a saved one',
     hint: 'Name a saved gateway: repoint run NAME -- COMMAND. For this folder: repoint folder NAME',
   })
 }
@@ -195,10 +169,9 @@ function describeFolder(session: Session, folder: SavedFolder, client: Client | 
   const text = `Folder ${shownFolder(session, folder)} uses gateway ${folder.gateway}`
   if (client === undefined) return text
 
-  const { endpoint, options } = stateNow(session, client)
   const inFiles =
-    findGatewayName(session, protocolOf(client, options), endpoint) ??
-    endpoint.baseUrl ??
+    gatewayInFiles(session, client) ??
+    stateNow(session, client).endpoint.baseUrl ??
     'its own service'
   return inFiles === folder.gateway ? text : `${text}. ${client.label}'s files say ${inFiles}`
 }
@@ -225,17 +198,8 @@ function noteUnsetHeaders(
     )
 }
 
-/** @throws UserError why the gateway cannot serve anybody. Without a catalog it may serve the client anyway */
-async function catalogOf(
-  session: Session,
-  access: GatewayAccess,
-  saved: SavedGateway | undefined,
-): Promise<CatalogAnswer> {
-  const answer = await session.step('Asking the gateway for its models', requestCatalog(access))
-  if (answer.kind === 'received') return answer
-  const { error } = answer
-  // The next request to the gateway is the command's own.
-  if (!mayStillServe(error)) throw saved === undefined ? error : withSavedGatewayHint(saved, error)
-  session.remark(`note: Cannot read the gateway's list of models (${error.message})`)
-  return answer
+/** The name of the saved gateway that the client's own files say. */
+function gatewayInFiles(session: Session, client: Client): string | undefined {
+  const { endpoint, options } = stateNow(session, client)
+  return findGatewayName(session, protocolOf(client, options), endpoint)
 }

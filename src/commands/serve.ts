@@ -6,6 +6,7 @@ import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { usualBaseUrls } from '../gateway/base-urls.ts'
 import { readCatalog } from '../gateway/catalog.ts'
+import { GatewayRequester } from '../gateway/gateway-requester.ts'
 import { isLoopback } from '../gateway/input/local-host.ts'
 import type { Catalog, CatalogInfo } from '../gateway/types.ts'
 import {
@@ -69,9 +70,12 @@ export function define() {
     .option('--log', 'print a line for each request, on standard error')
     .option(
       '--upstream <url>',
-      'forward requests to this gateway, with the key in REPOINT_UPSTREAM_KEY',
+      'forward what has no answer here to this gateway, with the key in REPOINT_UPSTREAM_KEY',
     )
-    .option('--record <file>', 'record the answers of the upstream in this new scenario file')
+    .option(
+      '--record <file>',
+      'replay the answers in this scenario file, and add those of the upstream',
+    )
     .option('--allow-http', 'allow plain http to another machine')
     .option('--json', 'print one line of JSON as soon as it listens')
     .addHelpText(
@@ -121,7 +125,7 @@ export async function serve(
       strict: flags.strict,
       families: flags.families ?? familiesFor(called),
       fragment: flags.fragment,
-      recordFile: flags.record,
+      record: flags.record,
       upstream,
       onRequest: flags.log && logRequest,
     }),
@@ -219,7 +223,7 @@ async function launchWithGateway(
     timeoutMs: catalogTimeoutMs,
   })
 
-  const catalogAnswer: CatalogInfo =
+  const list: CatalogInfo =
     called.length === 0
       ? { kind: 'not-requested' }
       : { kind: 'received', catalog: catalogIfKnown ?? (await readCatalog(access)) }
@@ -227,12 +231,10 @@ async function launchWithGateway(
   const versions = await installedVersions(session, called)
 
   const launch = await pointProgram(session, called, {
-    access,
-    catalogAnswer,
+    requester: new GatewayRequester(access),
+    list,
     process,
-    safeguards: 'not-requested',
     versions,
-    probe: { kind: 'none' },
   })
   session.showFindings()
   const result = await withTempFiles(platform, process.tempFolder, launch.files, () =>

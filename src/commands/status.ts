@@ -1,25 +1,29 @@
 import { Command } from '@commander-js/extra-typings'
 import type { Client } from '../clients/contract/client.ts'
-import { rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { errorCodes } from '../error-codes.ts'
 import { UserError, valueOrError } from '../errors.ts'
-import { type Finding, findingFrom } from '../finding.ts'
+import { exitStatusFor, type Finding } from '../finding.ts'
 import { assumedBaseUrls } from '../gateway/base-urls.ts'
 import { normaliseAddress } from '../gateway/input/address.ts'
 import type { SavedFolder } from '../state/folders.ts'
 import { isTypedAddress, savedBaseUrls, savedGateway } from '../state/saved-gateways.ts'
-import { checkClient } from './client-state/check-client.ts'
 import { oneClientPerFamily } from './client-state/client-facts.ts'
-import { driftFrom, type ExpectedGateway, gatewayOfLastSetup } from './client-state/drift.ts'
+import { clientNow } from './client-state/client-now.ts'
+import {
+  type DriftReason,
+  driftFrom,
+  type ExpectedGateway,
+  gatewayOfLastSetup,
+} from './client-state/drift.ts'
 import { type RecordedRuns, readRecords } from './client-state/recorded-runs.ts'
 import { clientsArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { folderDocument, folderHere, shownFolder } from './find-gateway/folder-gateway.ts'
 import type { Session } from './screen/session.ts'
 import { type CheckResult, isNothingHere, resultsOf } from './status/check-results.ts'
-import { type ClientStatus, clientDocument, detailsOf } from './status/client-status.ts'
-import { showClients, showTable } from './status/show-clients.ts'
+import { clientDocument, detailsOf } from './status/client-status.ts'
+import { type ShownClient, showClients, showTable } from './status/show-clients.ts'
 import { wslFinding } from './status/wsl.ts'
 
 function define() {
@@ -52,24 +56,25 @@ export async function status(
 ): Promise<number> {
   const { expect } = flags
   const isJudged = flags.exitCode === true || expect !== undefined
-  const families = ids.map((id) => rowOf(id).family)
-  const isNamed = families.length > 0
+  const isNamed = ids.length > 0
   const expected = expect === undefined ? undefined : parseExpected(session, expect)
   const records = readRecords(session)
   // They decide which gateway a client should use.
   if (records.kind === 'unreadable' && isJudged) throw records.error
-  session.addFindings(...recordFindings(records), ...wslFinding(session.platform))
+  const ofRecords = recordFindings(records)
+  session.addFindings(...ofRecords, ...wslFinding(session.platform))
 
-  const clients = (await oneClientPerFamily(session, records.runs))
-    .filter(({ family }) => !isNamed || families.includes(family))
-    .map((client) => statusOf(session, client, { records, expected, isNamed, isJudged }))
+  const named = isNamed ? ids : undefined
+  const clients = (await oneClientPerFamily(session, records.runs, named)).map((client) =>
+    statusOf(session, client, { records, expected, isNamed, isJudged }),
+  )
 
   if (flags.all || isNamed) showClients(session, clients, { isDetailed: true })
   else showTable(session, clients)
   const folder = reportFolder(session)
 
-  const isNotSetUp = ({ checked, expectedGateway }: ClientStatus) =>
-    checked.kind === 'readable' && expectedGateway === undefined
+  const isNotSetUp = ({ now, expectedGateway }: ClientStatus) =>
+    now.files.length > 0 && expectedGateway === undefined
   const isNoneSetUp = expected !== undefined && clients.every(isNotSetUp)
   if (isNoneSetUp)
     session.addFindings({
@@ -84,17 +89,13 @@ export async function status(
   session.document({
     command: 'status',
     drifted: isDrifted,
-    clients: clients.map(clientDocument),
+    clients: clients.map((client) => clientDocument(session, client.now, { ...client, records })),
     folder: folder === undefined ? null : folderDocument(folder),
     warnings: session.findingsAsJson,
   })
 
-  if (!isJudged) return 0
-  if (isDrifted) return errorCodes.drifted.exitStatus
-  const failures = clients.flatMap(({ checked }) =>
-    checked.kind === 'unreadable' ? [checked.failure.code] : [],
-  )
-  return Math.max(0, ...failures.map((code) => errorCodes[code].exitStatus))
+  const worst = exitStatusFor([...ofRecords, ...clients.flatMap(({ findings }) => findings)])
+  return isJudged && isDrifted ? Math.max(worst, errorCodes.drifted.exitStatus) : worst
 }
 
 /** Shows the gateway that the user chose for this folder, and returns the folder. */
@@ -138,38 +139,40 @@ interface StatusOptions {
   readonly isJudged: boolean
 }
 
+/** A client, the gateway that it should use, and why it does not. */
+interface ClientStatus extends ShownClient {
+  readonly expectedGateway: ExpectedGateway | undefined
+  readonly drift: readonly DriftReason[]
+}
+
 /** A client's status. Reads files only, without the network. */
 function statusOf(
   session: Session,
   client: Client,
   { records, expected, isNamed, isJudged }: StatusOptions,
 ): ClientStatus {
-  const checked = checkClient(session, client, records)
-  if (checked.kind === 'unreadable')
-    return { checked, findings: [findingFrom(checked.failure)], drift: [], isAbsent: false }
-  const { key } = checked.state.endpoint
+  const now = clientNow(session, client, records.runs)
+  const { key } = now.state.endpoint
   if (key) session.hide(key)
 
-  const lastSetup = gatewayOfLastSetup(session, checked, records.runs)
+  const lastSetup = gatewayOfLastSetup(session, now, records.runs)
   const isExpectedToPoint = lastSetup !== undefined || isNamed
   const expectedGateway = isExpectedToPoint ? (expected ?? lastSetup) : undefined
-  const drift = expectedGateway ? driftFrom(session, checked, expectedGateway) : []
+  const isRead = now.files.length > 0
+  const drift = expectedGateway && isRead ? driftFrom(session, now, expectedGateway) : []
 
-  // Another finding can report the same reason. Then it is not repeated, unless the user asked for drift.
-  const findings = resultsOf(checked)
-  const isDriftReported = findings.some(({ code }) => code === 'drifted')
-  const unreported = drift.filter(
-    ({ kind }) => isJudged || (kind === 'setting' && !isDriftReported),
-  )
+  // The findings report drift that no fix restores. A user who asks for drift gets every reason.
+  const findings = resultsOf(session, now)
+  const unreported = isJudged ? drift : []
   const driftFindings = unreported.map(
     ({ message }): CheckResult => ({ code: 'drifted', severity: 'warning', message }),
   )
 
   return {
-    checked,
+    now,
     findings: [...findings, ...driftFindings],
-    details: detailsOf(session, checked),
-    isAbsent: !isNamed && expectedGateway === undefined && isNothingHere(session, checked),
+    details: detailsOf(session, now, records),
+    isAbsent: !isNamed && expectedGateway === undefined && isNothingHere(session, now),
     expectedGateway,
     drift,
   }

@@ -9,18 +9,18 @@ import {
   savedGateways,
 } from '../state/saved-gateways.ts'
 import type { Runs } from '../transaction/record.ts'
-import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/clients-set-up.ts'
+import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/client-now.ts'
 import { recoverAndListRuns } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument, oneOfEachFamily } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
-import { modelId, timeoutOption } from './command-line/flags.ts'
-import { accessToSaved, withSavedGatewayHint } from './find-gateway/access.ts'
+import { modelId, timeoutOption, withTryFlags } from './command-line/flags.ts'
+import { accessToSaved } from './find-gateway/access.ts'
 import type { Session } from './screen/session.ts'
 import type { SetupRequest } from './setup/context.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
 
 function define() {
-  return new Command('use')
+  return withTryFlags(new Command('use'), 'each client')
     .description('point clients at a saved gateway; they keep their models')
     .addArgument(new GatewayArgument('[name]', 'the gateway; without it, repoint asks'))
     .addArgument(clientsArgument('only these; without it: every client that is set up'))
@@ -52,9 +52,7 @@ export const command = commandOf(define, async (session, name, ids, flags) => {
     picksModel,
     preset: { gateway },
   }
-  await setUpClients(session, request, { runs }).catch((error) => {
-    throw withSavedGatewayHint(saved, error)
-  })
+  await setUpClients(session, request, { runs })
   return 0
 })
 

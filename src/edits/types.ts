@@ -63,6 +63,8 @@ export interface SettingChange {
   readonly role?: SettingRole
   /** The client writes this setting at each start, so another value is not a change by the user. */
   readonly rewrittenByClient?: boolean
+  /** It removes what may belong to another gateway, and needs the user's consent. */
+  readonly isForeign?: boolean
 }
 
 export function addToList(list: readonly string[], element: string): SettingChange {

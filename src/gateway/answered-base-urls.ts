@@ -43,7 +43,7 @@ export class Contradiction extends UserError {}
 function contradictionBetween(
   earlier: AnsweredBaseUrl,
   { side, baseUrl, probe }: AnsweredBaseUrl,
-): Pick<Outcome, 'message' | 'hint' | 'advisesAddress'> | undefined {
+): Pick<Outcome, 'message' | 'hint'> | undefined {
   if (probe === undefined) return undefined
   if (earlier.probe !== undefined && earlier.probe.keyHeader !== probe.keyHeader)
     return {
@@ -53,8 +53,7 @@ function contradictionBetween(
   if (earlier.side === side && earlier.baseUrl !== baseUrl)
     return {
       message: `The gateway serves the ${probe.protocol} protocol at ${baseUrl}, and another protocol at ${earlier.baseUrl}`,
-      hint: 'Set up each client separately, each with its address (--base-url URL).',
-      advisesAddress: true,
+      hint: 'Set up each client separately, each with its address: {--base-url URL}',
     }
   return undefined
 }

@@ -90,7 +90,7 @@ export async function requestBalance(
 ): Promise<Balance | undefined> {
   // A gateway that accepts the key in another header is not one of these.
   const isBare = way.isBareKey && access.keyHeader === 'authorization'
-  const headers = isBare ? { authorization: access.key } : {}
+  const headers: Readonly<Record<string, string>> = isBare ? { authorization: access.key } : {}
   const answer = await fetchJson(access, way.url(access), headers)
   const raw = way.read((path) => valueAt(answer, path))
   if (raw === undefined) return undefined

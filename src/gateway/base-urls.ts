@@ -84,6 +84,20 @@ function pathOf(address: string): string {
   return new URL(address).pathname.replace(/\/$/, '')
 }
 
+/**
+ * The base URLs to ask, in this order: the known one; the address as the user typed it, if it has a path; and what it
+ * suggests.
+ */
+export function baseUrlsToAsk(gateway: Located, side: keyof BaseUrls): readonly string[] {
+  const { address } = gateway
+  const known = baseUrlsOf(gateway)[side]
+  const guesses = side === 'messages' ? messagesBaseUrls(address) : chatBaseUrls(address)
+  const isTyped = side === 'chat' && pathOf(address) !== '' && !address.endsWith('/anthropic')
+  const typed = isTyped && knownHost(address) === undefined ? [address] : []
+  const isGuess = known === guesses[0]
+  return [...new Set([...(isGuess ? [] : [known]), ...typed, ...guesses])]
+}
+
 /** The base URL that a client with this protocol is configured with. */
 export function baseUrlFor(gateway: Located, protocol: Protocol): string {
   return baseUrlsOf(gateway)[sideOf(protocol)]

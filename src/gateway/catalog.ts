@@ -3,12 +3,12 @@ import { canContinueAfter, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { counted } from '../text.ts'
 import type { RequestSpec } from './http/request.ts'
-import { errorFor, judge, secretsOf, withHint } from './judge/judge.ts'
+import { errorFor, secretsOf, withHint } from './judge/judge.ts'
 import { lacksModel, lacksRoute, traitsOf } from './judge/traits.ts'
 import { type HttpResponse, maxCatalogBytes, type NetworkFailure } from './judge/types.ts'
 import { readPage } from './models/catalog-page.ts'
 import { nextPage } from './models/next-page.ts'
-import { sendWithKey } from './send.ts'
+import { ask } from './send.ts'
 import type { Catalog, CatalogAnswer, CatalogModel, GatewayAccess } from './types.ts'
 
 /** The request for the first page of a catalog. */
@@ -21,12 +21,15 @@ export function catalogSpec(baseUrl: string): RequestSpec {
   }
 }
 
-/** The most pages to request, and the most models to keep. OpenRouter has 500 models. */
+/**
+ * The most pages to request, and the most models to keep. OpenRouter has 500 models, and a gateway that resells
+ * Hugging Face 20,000. More only cost time: no picker shows them.
+ */
 const maxPages = 100
-const maxModels = 10_000
+const maxModels = 25_000
 
 /** How long to wait for an optional catalog, in ms. At most half of the timeout for an answer. */
-const maxOptionalMs = 10_000
+const maxOptionalMs = 2_000
 
 export interface CatalogOptions {
   /** The base URL to request it from. Absent: the chat base URL. */
@@ -114,7 +117,7 @@ async function readPages(access: GatewayAccess, firstPage: RequestSpec): Promise
  *   `answerWithinMs`
  */
 async function requestPage(access: GatewayAccess, spec: RequestSpec): Promise<HttpResponse> {
-  const judged = judge(access, await sendWithKey(access, spec), { route: 'catalog' })
+  const judged = await ask(access, spec, { route: 'catalog' })
   if (judged.kind === 'served') return judged.response
 
   if (judged.kind === 'no-response' && isSlow(judged.failure) && spec.answerWithinMs !== undefined)
@@ -177,7 +180,9 @@ export function mayStillServe(error: UserError): boolean {
  */
 export function adviseNamingModel(error: UserError): UserError {
   const hasNoList = lacksRoute(error) || lacksModel(error)
-  return hasNoList ? withHint(error, 'If the gateway has no list, name a model: --model ID') : error
+  return hasNoList
+    ? withHint(error, 'If the gateway has no list, name a model: {--model ID}')
+    : error
 }
 
 /** The finding for a proof without a catalog. */

@@ -1,13 +1,12 @@
 import { UserError } from '../errors.ts'
 import { AnsweredBaseUrls, Contradiction } from './answered-base-urls.ts'
-import { chatBaseUrls, messagesBaseUrls, sameBaseUrls, sideOf } from './base-urls.ts'
+import { baseUrlsToAsk, sameBaseUrls, sideOf } from './base-urls.ts'
 import { type CatalogOptions, catalogSpec, requestCatalog } from './catalog.ts'
 import { productsAt } from './hosts.ts'
 import { closeIdleConnections } from './http/request.ts'
 import { judge, KeyHeaderError, withHint } from './judge/judge.ts'
 import { isAboutAddress, isFromApi, mayHelp, traitsOf } from './judge/traits.ts'
-import type { ProbeRequest } from './probe/attempt.ts'
-import { type ProbeResult, probe } from './probe/probe.ts'
+import { type ProbeRequest, type ProbeResult, probe } from './probe/probe.ts'
 import { sendWithKey } from './send.ts'
 import {
   type BaseUrls,
@@ -42,8 +41,15 @@ export class GatewayRequester {
    */
   #headerSearch: Promise<GatewayAccess | undefined> | undefined
 
-  /** @param options whether the user named the messages base URL */
-  constructor(access: GatewayAccess, options: { readonly isMessagesGiven?: boolean } = {}) {
+  /** The base URLs and the key header of a client's files are tested as they are. */
+  readonly #isFixed: boolean
+
+  /** @param options whether the user named the messages base URL, or a client's files name everything */
+  constructor(
+    access: GatewayAccess,
+    options: { readonly isMessagesGiven?: boolean; readonly isFixed?: boolean } = {},
+  ) {
+    this.#isFixed = options.isFixed === true
     this.#original = access
     this.#current = access
     this.#used = [access]
@@ -72,9 +78,12 @@ export class GatewayRequester {
 
   async requestCatalog(options: Omit<CatalogOptions, 'baseUrl'> = {}): Promise<CatalogAnswer> {
     const answer = await this.#searchCatalog(options)
-    if (answer.kind !== 'failed' || !(answer.error instanceof KeyHeaderError)) return answer
+    if (this.#isFixed || answer.kind !== 'failed' || !(answer.error instanceof KeyHeaderError))
+      return answer
 
-    this.#headerSearch ??= this.#findHeaderByCatalog()
+    this.#headerSearch ??= this.#findHeader(answer.error.header, (access) =>
+      this.#acceptsKey(access),
+    )
     return (await this.#headerSearch) === undefined ? answer : this.#searchCatalog(options)
   }
 
@@ -107,6 +116,7 @@ export class GatewayRequester {
     try {
       return await this.#probeAt(access, request)
     } catch (error) {
+      if (this.#isFixed) throw error
       if (error instanceof UserError && mayHelp('product', error))
         return this.#probeOtherProducts(request, error)
       if (error instanceof KeyHeaderError) return this.#probeWithOtherHeader(access, request, error)
@@ -160,9 +170,9 @@ export class GatewayRequester {
     }
 
     const hints = products.map(
-      ({ name, product }) => `If the key is for ${name}: --base-url ${origin}${product}`,
+      ({ name, product }) => `If the key is for ${name}: {--base-url ${origin}${product}}`,
     )
-    throw withHint(rejection, hints.join(' '), { advisesAddress: hints.length > 0 })
+    throw withHint(rejection, hints.join(' '))
   }
 
   /** The products of the host at other base URLs than the current one. */
@@ -176,23 +186,41 @@ export class GatewayRequester {
     })
   }
 
-  /** Requests the catalog with the key in every other header, then finds out which header worked. */
-  async #findHeaderByCatalog(): Promise<GatewayAccess | undefined> {
+  /**
+   * Finds the header in which the gateway accepts the key: one request has the key in all others at once, so a wrong
+   * key is sent twice. If it is accepted, one request for each tells which header counted.
+   *
+   * @param named the header that the gateway asks for, in addition to the usual ones
+   */
+  async #findHeader(
+    named: string | undefined,
+    isAccepted: (access: GatewayAccess) => Promise<boolean>,
+  ): Promise<GatewayAccess | undefined> {
     const { key, keyHeader, headers = [] } = this.#original
     if (keyHeader !== 'authorization') {
       const asBearer = this.#newAccess({ keyHeader: 'authorization' })
-      return (await this.#acceptsKey(asBearer)) ? this.#adopt(asBearer) : undefined
+      return (await isAccepted(asBearer)) ? this.#adopt(asBearer) : undefined
     }
 
-    // One request with the key in both other headers tells whether one of them works.
-    const [first, second] = otherKeyHeaders
-    const secondHeader: ExtraHeader = { name: second, value: key, isSecret: true }
-    const inBoth = this.#newAccess({ keyHeader: first, headers: [...headers, secondHeader] })
-    if (!(await this.#acceptsKey(inBoth))) return undefined
+    const inHeader = (name: string): ExtraHeader => ({ name, value: key, isSecret: true })
+    const others = [...new Set([named, 'apikey'])].filter((name) => name !== undefined)
+    const extra = others.filter((name) => !otherKeyHeaders.some((usual) => usual === name))
+    const [first, ...usual] = otherKeyHeaders
+    const atOnce = this.#newAccess({
+      keyHeader: first,
+      headers: [...headers, ...[...usual, ...extra].map(inHeader)],
+    })
+    if (!(await isAccepted(atOnce))) return undefined
 
-    const inFirst = this.#newAccess({ keyHeader: first })
-    const worksInFirst = await this.#acceptsKey(inFirst)
-    return this.#adopt(worksInFirst ? inFirst : this.#newAccess({ keyHeader: second }))
+    const each = [
+      ...otherKeyHeaders.map((header) => ({ keyHeader: header })),
+      ...extra.map((name) => ({ headers: [...headers, inHeader(name)] })),
+    ]
+    for (const way of each.slice(0, -1)) {
+      const access = this.#newAccess(way)
+      if (await isAccepted(access)) return this.#adopt(access)
+    }
+    return this.#adopt(this.#newAccess(each.at(-1)!))
   }
 
   async #acceptsKey(access: GatewayAccess): Promise<boolean> {
@@ -205,26 +233,34 @@ export class GatewayRequester {
     return !isKeyStatus && traitsOf(judged.outcome)?.blames !== 'key'
   }
 
-  /** Probes with the key in the protocol's usual header other than Bearer, and finds out whether it works. */
+  /** Probes with the key in the other headers. */
   async #findHeaderByProbe(request: ProbeRequest, rejection: KeyHeaderError): Promise<ProbeResult> {
-    const otherHeader = request.protocol === 'messages' ? 'x-api-key' : 'api-key'
-    const wasUsual = this.#original.keyHeader === 'authorization'
-    const access = this.#newAccess({ keyHeader: wasUsual ? otherHeader : 'authorization' })
+    let last: Promise<ProbeResult> = Promise.reject(rejection)
+    let lastAccess: GatewayAccess | undefined
+    last.catch(() => {})
+    this.#headerSearch = this.#findHeader(rejection.header, (access) => {
+      // Only the header that counts is remembered.
+      last = probe(access, request, this.#candidates(sideOf(request.protocol)))
+      lastAccess = access
+      return last.then(
+        () => true,
+        (error) => acceptsKeyDespite(error),
+      )
+    })
 
-    const probed = this.#probeAt(access, request)
-    this.#headerSearch = probed.then(
-      () => this.#adopt(access),
-      (error) => (acceptsKeyDespite(error) ? this.#adopt(access) : undefined),
-    )
-    try {
-      return await probed
-    } catch (error) {
+    const found = await this.#headerSearch
+    if (found === undefined) {
+      const error = await last.catch((reason: unknown) => reason)
       throw error instanceof KeyHeaderError || isUnreachable(error) ? rejection : error
     }
+    if (found !== lastAccess) return this.#probeAt(found, request)
+    const result = await last
+    this.#rememberProbe(found, request.protocol, result.baseUrl)
+    return result
   }
 
   /** A new access with the key in another header. */
-  #newAccess(authStyle: Pick<GatewayAccess, 'keyHeader' | 'headers'>): GatewayAccess {
+  #newAccess(authStyle: Partial<Pick<GatewayAccess, 'keyHeader' | 'headers'>>): GatewayAccess {
     const access = { ...this.#original, ...authStyle }
     this.#used.push(access)
     return access
@@ -248,9 +284,7 @@ export class GatewayRequester {
     const answered = this.#answered.at(side)
     if (answered !== undefined) return [answered]
 
-    const { address, baseUrls } = this.#original
-    const guesses = side === 'messages' ? messagesBaseUrls(address) : chatBaseUrls(address)
-    return [...new Set([baseUrls[side], ...guesses])]
+    return this.#isFixed ? [this.#original.baseUrls[side]] : baseUrlsToAsk(this.#original, side)
   }
 
   #rememberProbe(access: GatewayAccess, protocol: Protocol, baseUrl: string): void {

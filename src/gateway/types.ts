@@ -24,6 +24,8 @@ export interface CatalogModel extends ModelFacts {
   readonly displayName?: string
   /** The gateway reports that the model is not for conversations, or is not served now. */
   readonly isConversational?: false
+  /** The gateway reports that it will end the model, or has ended it: it is no default. */
+  readonly isRetired?: true
 }
 
 /** A model, and the protocol over which a client requests it. */
@@ -80,27 +82,21 @@ export interface FirstRequest {
   readonly body: Readonly<Record<string, unknown>>
   /** In lower case, without those of the connection and of the key. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Headers that the user has added to the model in the client's files. */
+  readonly addedHeaders?: readonly ExtraHeader[] | undefined
   /** The query of its URL. */
   readonly query?: string
-  /** The parts that the client leaves out after certain errors. */
-  readonly retryWithout?: readonly RetryRule[]
   /**
    * The check of tool calls that the client asks for. The client continues without the check if the gateway
    * rejects or ignores it.
    * `withheld`: the client needs the check, and its settings keep it from asking.
    */
   readonly safeguards?: Safeguards | 'withheld' | undefined
-  /** What the user can do if the gateway rejects a member or header, by its name. */
+  /**
+   * What the user can do if the gateway rejects a member or header, by its name. A setup offers to use a flag in
+   * braces if its value is known: `{--no-reasoning}`, `{--output-limit TOKENS}`.
+   */
   readonly hints?: Readonly<Record<string, string>>
-}
-
-/** After such an error the client tries once more without some parts of its request. */
-export interface RetryRule {
-  readonly to: RegExp
-  /** Members and headers. */
-  readonly names?: readonly string[]
-  /** The roles of messages. */
-  readonly roles?: readonly string[]
 }
 
 /** A server-side check of tool calls: `safeguards` in the body, and the beta that it belongs to. */

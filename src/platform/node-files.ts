@@ -9,6 +9,7 @@ export type NodeFs = Pick<
   | 'accessSync'
   | 'lstatSync'
   | 'statSync'
+  | 'statfsSync'
   | 'fstatSync'
   | 'realpathSync'
   | 'readlinkSync'
@@ -34,6 +35,7 @@ export function nodeFiles(os: Machine['os'], fs: NodeFs = nodeFs): Files {
     stat: (path) => toFileStatus(fs.statSync(path)),
     realpath: (path) => fs.realpathSync(path),
     checkWritable: (path) => fs.accessSync(path, nodeFs.constants.W_OK),
+    freeBytes: (folder) => freeBytes(fs, folder),
     readlink: (path) => fs.readlinkSync(path),
     read: (path, maxBytes) => {
       const bytes = read(fs, path, maxBytes + 1)
@@ -86,6 +88,16 @@ function fileKind(stats: nodeFs.Stats): FileStatus['kind'] {
   if (stats.isFile()) return 'file'
   if (stats.isDirectory()) return 'folder'
   return stats.isSymbolicLink() ? 'symlink' : 'other'
+}
+
+/** Some file systems, such as those of FUSE, report no size at all, and many no number of files. */
+function freeBytes(fs: NodeFs, folder: string): number | undefined {
+  const statistics = ifPossible(() => fs.statfsSync(folder))
+  if (statistics === undefined || statistics.blocks === 0) return undefined
+  const { bsize, bavail, bfree, files, ffree } = statistics
+  if (files > 0 && ffree === 0) return 0
+  // The rest is reserved for root.
+  return bsize * (process.getuid?.() === 0 ? bfree : bavail)
 }
 
 /**

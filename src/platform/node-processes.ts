@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import { ifPossible } from '../errors.ts'
 import type { Machine, Processes } from './platform.ts'
@@ -9,7 +9,7 @@ export function nodeProcesses(machine: Machine, host: string): Processes {
   return {
     pid: process.pid,
     uid: process.getuid?.() ?? -1,
-    host,
+    host: host + containerMark(),
     bootId: () =>
       machine.os === 'linux' ? (readTrimmed('/proc/sys/kernel/random/boot_id') ?? '') : '',
     startTime: (pid) => startTime(machine.os, pid),
@@ -19,6 +19,18 @@ export function nodeProcesses(machine: Machine, host: string): Processes {
       return run(machine.os, command, args, options)
     },
   }
+}
+
+/** The PID namespace in which a Linux machine starts: `PROC_PID_INIT_INO`. */
+const firstPidNamespace = 'pid:[4026531836]'
+
+/**
+ * What distinguishes the processes of a container from those of its machine: a PID means another process in
+ * another PID namespace, and both can have the same host name and the same state folder.
+ */
+function containerMark(): string {
+  const namespace = ifPossible(() => readlinkSync('/proc/self/ns/pid')) ?? firstPidNamespace
+  return namespace === firstPidNamespace ? '' : ` (container ${namespace})`
 }
 
 function readTrimmed(path: string): string | undefined {

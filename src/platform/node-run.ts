@@ -41,7 +41,7 @@ export async function run(
     forceKillAfterDelay: killDelayMs,
     maxBuffer: maxOutputCharacters,
     extendEnv: false,
-    env: withoutRepointVariables(options.env ?? process.env, options.ownVariable),
+    env: withoutRepointVariables(options.env ?? process.env, options),
     ...compact({ cwd: options.cwd }),
     ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
   })
@@ -105,8 +105,12 @@ function forwardSignals(send: (signal: NodeJS.Signals) => void): () => void {
   }
 }
 
-function withoutRepointVariables(env: NonNullable<RunOptions['env']>, except?: string) {
-  const isPassed = (name: string) => name === except || !/^REPOINT_/i.test(name)
+function withoutRepointVariables(
+  env: NonNullable<RunOptions['env']>,
+  { isLaunch = false }: Pick<RunOptions, 'isLaunch'>,
+) {
+  const ours = isLaunch ? /^REPOINT_(?!RUN_)/i : /^REPOINT_/i
+  const isPassed = (name: string) => !ours.test(name)
   return compact(Object.fromEntries(Object.entries(env).filter(([name]) => isPassed(name))))
 }
 

@@ -155,6 +155,8 @@ export interface Files {
    * Windows it detects only the read-only mark.
    */
   checkWritable(path: string): void
+  /** What this user can still write in a folder, in bytes. Undefined: the file system does not say. */
+  freeBytes(folder: string): number | undefined
   readlink(path: string): string
   /** Reads a whole file of at most `maxBytes`. Throws a RangeError beyond. */
   read(path: string, maxBytes: number): Uint8Array
@@ -201,7 +203,10 @@ export interface Processes {
   readonly pid: number
   /** Our user ID; -1 on Windows. */
   readonly uid: number
-  /** The name of this machine, because several machines can share a home. Absent counts as empty. */
+  /**
+   * Where a PID means the same process: the name of this machine, and of the container if there is one, because
+   * several of them can share a home. Absent counts as empty.
+   */
   readonly host?: string
   /** An opaque value that changes with every boot. Empty if the system has none. */
   bootId(): string
@@ -224,8 +229,8 @@ export interface RunOptions {
   /** Replaces the whole environment. Absent: our environment. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly cwd?: string
-  /** A variable of ours in `env` that the command gets all the same. */
-  readonly ownVariable?: string
+  /** The command also gets the variables that point a client at a gateway: `REPOINT_RUN_…`. */
+  readonly isLaunch?: boolean
   /** The text for its standard input. */
   readonly input?: string
 }

@@ -5,7 +5,7 @@
  * 2. `planned-files.ts` checks that each file can be replaced, and still has the planned bytes.
  * 3. `compose-run.ts` composes the record.
  * 4. `switch-files.ts` replaces the files and commits the record. If a file fails, it restores those before it.
- * 5. `findMismatches` reads the files, `limitRuns` merges old records, and `lastStep` saves the gateway.
+ * 5. `findMismatches` reads the files, `limitRuns` removes old records, and `lastStep` saves the gateway.
  */
 import { compact } from '../compact.ts'
 import { actionOf, type Plan } from '../edits/types.ts'
@@ -29,7 +29,7 @@ import {
   type World,
 } from './record.ts'
 import { limitRuns } from './records/prune.ts'
-import { readRuns } from './records/records.ts'
+import { readRuns, recordNames } from './records/records.ts'
 import { openState, type StatePaths } from './records/state-folder.ts'
 import { recoverUnderLock } from './recover.ts'
 import { switchFiles } from './switch-files.ts'
@@ -79,7 +79,8 @@ export function applyPlan(
     if (toWrite.length === 0 && !isCurrentUndo)
       return applyResult(plan, undefined, { findings: lastStep?.(lock) })
 
-    const composed = composeRun(world, paths, { plan, plannedFiles, rollback })
+    const names = recordNames(world, paths)
+    const composed = composeRun(world, names, { plan, plannedFiles, rollback })
     switchFiles(world, paths, composed)
 
     // The run is recorded now. An error about reading its files must not keep the caller from knowing that.
@@ -102,7 +103,8 @@ export function acceptDrift(world: World, plan: Plan): void {
   withLock(world, paths, () => {
     recoverUnderLock(world, paths)
     const plannedFiles = plan.edits.map((edit) => resolveUnchangedFile(world, edit))
-    switchFiles(world, paths, composeRun(world, paths, { plan, plannedFiles }))
+    const names = recordNames(world, paths)
+    switchFiles(world, paths, composeRun(world, names, { plan, plannedFiles }))
     limitRuns(world, paths)
   })
 }

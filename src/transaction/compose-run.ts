@@ -18,8 +18,7 @@ import {
   type StagedFile,
   type World,
 } from './record.ts'
-import { nextRunId, recordNames } from './records/records.ts'
-import type { StatePaths } from './records/state-folder.ts'
+import { nextRunId } from './records/records.ts'
 
 /** A run that is ready to be written: its document, and the contents of each of its files. */
 export interface ComposedRun {
@@ -39,10 +38,14 @@ interface RunToCompose {
   readonly rollback?: RollbackDetails | undefined
 }
 
-/** Composes the run to record, with paths for the new versions. Writes nothing. */
+/**
+ * Composes the run to record, with paths for the new versions. Writes nothing.
+ *
+ * @param recordNames of the recorded runs, in order
+ */
 export function composeRun(
   world: World,
-  paths: StatePaths,
+  recordNames: readonly string[],
   { plan, plannedFiles, rollback }: RunToCompose,
 ): ComposedRun {
   const now = world.clock.now()
@@ -53,7 +56,7 @@ export function composeRun(
   const filesOfClients = changed.length > 0 ? changed : files
 
   const run: RunRecord = compact({
-    id: nextRunId(now, recordNames(world, paths)),
+    id: nextRunId(now, recordNames),
     at: now.toISOString(),
     home: world.machine.home,
     kind: plan.kind,

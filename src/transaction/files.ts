@@ -192,7 +192,7 @@ function permissionDenied(reason: string): FileProblem {
     code: 'not-permitted',
     problem: (done) => `cannot be ${done}: ${reason}`,
     hint: (path) =>
-      `Check the owner and the mode of the file and its folder: ls -ld ${path}. If another tool generates the file, change it in that tool.`,
+      `Check the owner and the mode: ls -ld ${path}. If another tool generates the file, change it in that tool.`,
   }
 }
 
@@ -210,8 +210,7 @@ const fileFailures: Readonly<Record<string, FileProblem>> = {
   EPERM: permissionDenied('permission denied'),
   EROFS: {
     ...permissionDenied('the file system is read-only'),
-    hint: () =>
-      'Set REPOINT_STATE_DIR to a folder you can write, or mount the file system as writable.',
+    hint: () => 'Mount the file system as writable.',
   },
   ELOOP: notARegularFile,
   ENOTDIR: notARegularFile,

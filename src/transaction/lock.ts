@@ -6,6 +6,7 @@ import {
   ignoreFileErrors,
   pathExists,
   randomName,
+  undefinedIfMissing,
   wrapFileErrors,
 } from './files.ts'
 import type { World } from './record.ts'
@@ -17,7 +18,7 @@ const retryDelayMs = 15
 
 /**
  * After how long a file of a process that cannot be checked from here counts as abandoned, in ms: the lock
- * of another machine, or a file that was never renamed.
+ * of another machine or container, or a file that was never renamed.
  */
 const abandonedAfterMs = 10 * 60_000
 
@@ -71,25 +72,50 @@ export function withLock<T>(
   }
 }
 
+/** @throws UserError `locked` as `withLock` would. Takes nothing and writes nothing */
+export function expectUnlocked(world: World, paths: StatePaths, maxWaitMs = defaultWaitMs): void {
+  wrapFileErrors(world.machine, paths.lock, () => {
+    for (let waitedMs = 0; ; waitedMs += retryDelayMs) {
+      const { living } = findHolders(world, paths, world.clock.now().getTime())
+      if (living === undefined) return
+      if (waitedMs >= maxWaitMs) throw lockedError(world, paths, living)
+      pause()
+    }
+  })
+}
+
+function lockedError(
+  world: World,
+  paths: StatePaths,
+  holder: LockHolder | 'unknown' | undefined,
+): UserError {
+  return new UserError({
+    code: 'locked',
+    message: `Another run of repoint is in progress${describeHolder(holder, world)}`,
+    hint: `Wait for it, then run the same command again. If no other run exists, delete ${displayPath(world.machine, paths.lock)}`,
+  })
+}
+
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryDelayMs)
+}
+
 function acquireLock(world: World, paths: StatePaths, name: string, maxWaitMs: number): void {
-  const { files, machine } = world
+  const { files } = world
   const candidate = `${paths.lock}-${world.processes.pid}-${randomName()}`
   files.mkdir(candidate, 0o700)
   let isAcquired = false
 
   try {
-    files.close(files.createNew(childPath(candidate, name), 0o600))
+    const file = childPath(candidate, name)
+    files.close(files.createNew(file, 0o600))
+    const createdMs = files.lstat(file).modifiedMs
     for (let waitedMs = 0; ; waitedMs += retryDelayMs) {
       isAcquired = renameToLock(world, candidate, paths.lock)
       if (isAcquired) return
-      const holder = removeDeadHolder(world, paths)
-      if (waitedMs >= maxWaitMs)
-        throw new UserError({
-          code: 'locked',
-          message: `Another run of repoint is in progress${describeHolder(holder, world)}`,
-          hint: `Wait for it, then run the same command again. If no other run exists, delete ${displayPath(machine, paths.lock)}`,
-        })
-      if (holder) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryDelayMs)
+      const holder = removeDeadHolder(world, paths, createdMs + waitedMs)
+      if (waitedMs >= maxWaitMs) throw lockedError(world, paths, holder)
+      if (holder) pause()
     }
   } finally {
     if (!isAcquired) removeLockFolder(world, candidate)
@@ -110,27 +136,47 @@ function renameToLock({ files }: World, from: string, to: string): boolean {
   }
 }
 
-/** @returns the living holder of the lock; undefined if the lock is free now */
-function removeDeadHolder(world: World, paths: StatePaths): LockHolder | 'unknown' | undefined {
+/**
+ * Frees the lock if nobody holds it any more.
+ *
+ * @returns the living holder of the lock; undefined if the lock is free now
+ */
+function removeDeadHolder(
+  world: World,
+  paths: StatePaths,
+  nowMs?: number,
+): LockHolder | 'unknown' | undefined {
   const { files } = world
-  let names: string[]
-  try {
-    names = files.readdir(paths.lock)
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined
-    throw error
-  }
+  const { living, dead } = findHolders(world, paths, nowMs)
+  for (const path of dead) ignoreFileErrors(() => files.unlink(path))
+  if (living === undefined) ignoreFileErrors(() => files.rmdir(paths.lock))
+  return living
+}
 
+/**
+ * @param nowMs the time by the clock that dates the files of the state folder. Clocks of two machines differ.
+ *   Absent: unknown, so that no lock counts as abandoned
+ * @returns the living holder of the lock, and the files of dead ones
+ */
+function findHolders(
+  world: World,
+  paths: StatePaths,
+  nowMs = 0,
+): { readonly living: LockHolder | 'unknown' | undefined; readonly dead: readonly string[] } {
+  const { files } = world
+  const names = undefinedIfMissing(() => files.readdir(paths.lock)) ?? []
+
+  const dead: string[] = []
   for (const name of names) {
     const holder = parseHolderName(name)
-    if (holder === undefined) return 'unknown'
-    if (isAlive(world, holder) && !isCurrentProcess(world, holder)) return holder
-    ignoreFileErrors(() => files.unlink(childPath(paths.lock, name)))
+    if (holder === undefined) return { living: 'unknown', dead }
+    const path = childPath(paths.lock, name)
+    const isOld = ifPossible(() => nowMs - files.lstat(path).modifiedMs > abandonedAfterMs) ?? false
+    if (mayLive(world, holder, isOld) && !isCurrentProcess(world, holder))
+      return { living: holder, dead }
+    dead.push(path)
   }
-
-  ignoreFileErrors(() => files.rmdir(paths.lock))
-
-  return undefined
+  return { living: undefined, dead }
 }
 
 function currentHolder({ processes, clock }: World): LockHolder {
@@ -162,10 +208,13 @@ function parseHolderName(name: string): LockHolder | undefined {
   }))
 }
 
-/** Whether the process of a lock may still run. A process of another host cannot be looked up from here. */
-function isAlive({ processes, clock }: World, holder: LockHolder): boolean {
-  const isOnThisHost = holder.host === (processes.host ?? '')
-  if (!isOnThisHost) return clock.now().getTime() - holder.since < abandonedAfterMs
+/**
+ * Whether the process of a lock may still run. A process of another machine or container cannot be looked up from
+ * here, so the age of its file decides.
+ */
+function mayLive({ processes }: World, holder: LockHolder, isOld: boolean): boolean {
+  const isHere = holder.host === (processes.host ?? '')
+  if (!isHere) return !isOld
   if (holder.bootId !== processes.bootId()) return false
 
   const startTime = processes.startTime(holder.pid)
@@ -192,7 +241,7 @@ function describeHolder(holder: LockHolder | 'unknown' | undefined, { processes 
 }
 
 /** Files that were written but not yet renamed. A running process may still need a recent one. */
-const unfinishedNamePattern = /^((models|address)\.txt\.\d+|(gateways|folders)-new\.json)$/
+const unfinishedNamePattern = /^((models|address|served)\.txt\.\d+|(gateways|folders)-new\.json)$/
 
 /** Removes what killed runs left: the lock of a dead process, and unfinished files. */
 export function removeLeftovers(world: World, paths: StatePaths): void {
@@ -208,7 +257,7 @@ export function removeLeftovers(world: World, paths: StatePaths): void {
       if (!/^lock-\d+-[0-9a-f]{12}$/.test(name)) continue
 
       const holder = parseHolderName(files.readdir(path)[0] ?? '')
-      const isDead = holder === undefined ? isOld(path) : !isAlive(world, holder)
+      const isDead = holder === undefined ? isOld(path) : !mayLive(world, holder, isOld(path))
       if (isDead) removeLockFolder(world, path)
     }
   })

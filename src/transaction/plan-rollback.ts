@@ -24,14 +24,18 @@
 import { basename } from 'node:path'
 import { compact } from '../compact.ts'
 import { actionOf, type FileEdit, type Plan } from '../edits/types.ts'
+import { samePath } from '../edits/values/paths.ts'
 import { UserError } from '../errors.ts'
 import { applyPlan } from './apply-plan.ts'
-import { type AllFiles, filesOnDisk } from './contents.ts'
+import { composeRun } from './compose-run.ts'
+import { type AllFiles, filesOnDisk, withChanges } from './contents.ts'
 import { displayPath, isInside } from './files.ts'
+import type { PlannedFile } from './planned-files.ts'
 import {
   type ApplyResult,
   type FileReport,
   isUndoOrRedo,
+  type KeptSetting,
   type RecordedFile,
   type RollbackDetails,
   type RunRecord,
@@ -39,9 +43,10 @@ import {
   settingChange,
   type World,
 } from './record.ts'
-import { listRuns } from './records/records.ts'
+import { noFirstCopies, withFirstVersions } from './records/first-copies.ts'
+import { listFirstCopies, listRuns } from './records/records.ts'
 import { activeRuns, isSelected } from './undo/active-runs.ts'
-import { redo, undoAll, undoNewest, undoTo } from './undo/choose-runs.ts'
+import { heldBackIn, redo, undoAll, undoNewest, undoTo } from './undo/choose-runs.ts'
 import type { UndoOptions } from './undo/undo-client.ts'
 import type { UndoPlan } from './undo/undo-runs.ts'
 
@@ -85,18 +90,63 @@ export function planRollback(
   options: RollbackOptions = {},
 ): RollbackPlan | undefined {
   const { runs, damaged } = listRuns(world)
-  const runsHere = runs.map((run) => withFilesHere(world, run, options))
+  const toFirstCopies = options.force && options.which?.kind === 'all'
+  const firstCopies = toFirstCopies ? listFirstCopies(world) : noFirstCopies
+  const allRuns = toFirstCopies ? withFirstVersions(firstCopies, runs) : runs
+  const runsHere = allRuns.map((run) => withFilesHere(world, run, options))
 
   const now = filesOnDisk(world)
-  const undoPlan = planUndo(runsHere, now, options)
-  refuseIfDamaged(world, damaged, undoPlan, options)
+  const undoPlan = withHeldBack(planUndo(runsHere, now, options), runsHere, options)
+  refuseIfDamaged(
+    world,
+    damaged.filter((path) => !firstCopies.runs.includes(idOf(path))),
+    undoPlan,
+    options,
+  )
 
   return undoPlan && toRollbackPlan(now, undoPlan, runs[0]?.id)
+}
+
+/**
+ * The settings that earlier undos held back and that are still as those left them, in the files of this installation.
+ *
+ * @param files absent: the files on the disk
+ */
+export function settingsHeldBack(
+  world: World,
+  options: Pick<RollbackOptions, 'clients' | 'isHere'>,
+  files: AllFiles = filesOnDisk(world),
+): readonly KeptSetting[] {
+  const runs = listRuns(world).runs.map((run) => withFilesHere(world, run, options))
+  return heldBackIn(runs, files, options.clients)
 }
 
 /** Applies what `planRollback` planned. @throws as `applyPlan` does */
 export function applyRollback(world: World, rollbackPlan: RollbackPlan): ApplyResult {
   return applyPlan(world, rollbackPlan, { rollback: rollbackPlan })
+}
+
+/**
+ * Plans the undo of a run that is not applied yet.
+ *
+ * @param plannedFiles the files of the plan, as they are before the run
+ */
+export function planUndoOf(
+  world: World,
+  plan: Plan,
+  plannedFiles: readonly PlannedFile[],
+): RollbackPlan | undefined {
+  const { run } = composeRun(world, [], { plan, plannedFiles }).document
+  const disk = filesOnDisk(world)
+  for (const [index, { before, written }] of run.files.entries()) {
+    const edit = plannedFiles[index]?.edit
+    if (edit?.before && before) disk.copies.add(edit.before, before)
+    if (edit?.after && written) disk.copies.add(edit.after, written)
+  }
+
+  const now = withChanges(disk, new Map(run.files.map(({ path, written }) => [path, written])))
+  const undoPlan = undoNewest([run], now, {})
+  return undoPlan && toRollbackPlan(now, undoPlan, run.id)
 }
 
 /** The runs of this installation that a rollback could undo, newest first. */
@@ -135,6 +185,18 @@ function planUndo(runs: Runs, now: AllFiles, options: RollbackOptions): UndoPlan
   }
 }
 
+/** `--original` also reports what earlier undos held back. */
+function withHeldBack(
+  plan: UndoPlan | undefined,
+  runs: Runs,
+  { which, clients }: RollbackOptions,
+): UndoPlan | undefined {
+  if (plan === undefined || which?.kind !== 'all') return plan
+  const isNew = ({ file, path }: KeptSetting) =>
+    plan.kept.every((kept) => kept.file !== file || !samePath(kept.path, path))
+  return { ...plan, kept: [...plan.kept, ...heldBackIn(runs, plan.result, clients).filter(isNew)] }
+}
+
 function findRun(runs: Runs, id: string, clients?: readonly string[]): RunRecord {
   const isOfClients = ({ client }: RecordedFile) => isSelected(client, clients)
   const found = runs.find((run) => run.id === id && run.files.some(isOfClients))
@@ -166,10 +228,7 @@ function refuseIfDamaged(
   options: RollbackOptions,
 ): void {
   const oldest = undoPlan?.runs.at(-1)
-  const candidates = damaged.filter((path) => {
-    const id = basename(path, '.json').slice('run-'.length)
-    return mayBeMeant(id, oldest?.id, options)
-  })
+  const candidates = damaged.filter((path) => mayBeMeant(idOf(path), oldest?.id, options))
   if (candidates.length === 0) return
 
   const places = candidates.map((path) => displayPath(machine, path)).join(', ')
@@ -179,6 +238,10 @@ function refuseIfDamaged(
     message: `Cannot read the record of ${oldest ? 'another' : 'a'} run, which may be the one you mean: ${places}`,
     hint: hintForDamagedRecord(oldest?.id, options),
   })
+}
+
+function idOf(record: string): string {
+  return basename(record, '.json').slice('run-'.length)
 }
 
 /** What the user can do instead. `--run` cannot name an undo, so it is no way to redo one. */
@@ -194,7 +257,7 @@ function hintForDamagedRecord(oldestId: string | undefined, { which }: RollbackO
  *
  *     rollback --run ID              no: they named the run
  *     nothing is left to undo        yes
- *     rollback --original --force    if it is older: each file gets its copy from before its oldest run
+ *     rollback --original --force    if it is older, and no first copy is known: each file gets its first copy
  *     rollback --original            yes: it may be any of those to undo
  *     rollback                       if it is newer than the run to undo: it may be the newest
  *     rollback --redo                if it is newer than the undo: it may be the newest undo, or have

@@ -96,8 +96,18 @@ export function resolvePlannedFile(
   edit: FileEdit,
   rollback: RollbackDetails | undefined,
 ): PlannedFile {
-  const { files, machine, processes } = world
-  const file = resolveFile(files, machine, edit.path)
+  const file = resolveFile(world.files, world.machine, edit.path)
+  return planFile(world, edit, file, rollback)
+}
+
+/** Refuses a file that repoint cannot replace safely. @throws UserError `not-permitted` */
+export function planFile(
+  world: World,
+  edit: FileEdit,
+  file: ResolvedFile,
+  rollback: RollbackDetails | undefined,
+): PlannedFile {
+  const { machine, processes } = world
   refuseUnsafeAsRoot(world, edit.path, file.realPath)
   const uid = file.status?.uid ?? processes.uid
 
@@ -109,10 +119,10 @@ export function resolvePlannedFile(
     })
 
   refuseReadOnlyMark(world, edit, file)
+  refuseUnknownMask(world, edit, file)
   const mode = rollback
     ? modeAfterRollback(file.status, rollback.versions.get(edit.path))
     : modeAfterSetup(edit, file.status)
-  refuseUnknownMask(world, edit, file, mode)
 
   return { edit, file, mode }
 }
@@ -129,11 +139,13 @@ function refuseReadOnlyMark({ machine }: World, edit: FileEdit, { status }: Reso
 
 /**
  * If a file has an access list, its group bits are the mask of that list. Without the list, they would
- * give rights to the group. Rejects files where repoint cannot find out which of the two applies.
+ * give rights to the group. Rejects files where repoint cannot find out which of the two applies, also those that a
+ * setup closes to others: its undo opens them again.
  */
-function refuseUnknownMask(world: World, edit: FileEdit, file: ResolvedFile, mode: number): void {
-  const groupHasMoreRights = ((mode >> 3) & ~mode & 0o7) !== 0
-  if (!groupHasMoreRights || world.machine.os !== 'linux' || file.status === undefined) return
+function refuseUnknownMask(world: World, edit: FileEdit, { status }: ResolvedFile): void {
+  if (status === undefined || world.machine.os !== 'linux') return
+  const groupHasMoreRights = ((status.mode >> 3) & ~status.mode & 0o7) !== 0
+  if (!groupHasMoreRights) return
   if (world.files.canCopyAttributes()) return
   throw new UserError({
     code: 'not-permitted',

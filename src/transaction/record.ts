@@ -113,8 +113,36 @@ export interface KeptSetting {
   readonly file: string
   /** Also `wholeFile`. */
   readonly path: SettingPath
-  /** `changed`: someone changed it since the run. `together`: it stays because another one stays. */
-  readonly why: 'changed' | 'together'
+  readonly why: ReasonToKeep
+}
+
+/**
+ * Why an undo leaves a setting. Each but the last two holds it back, so a later undo can still undo it:
+ *
+ *     changed              someone changed it since the run
+ *     together             another setting of the same gateway stays
+ *     unreadable           the client could not read what would be left
+ *     wrong-key            the client would have another login or key for the gateway's address, or none
+ *     our-key-stays        the gateway's key stays in a login file that someone changed
+ *     our-key-elsewhere    a key of a setup would be without its address
+ *     address-moved        another file of the client names the gateway
+ *     needed               the client could not read what others wrote without it
+ *     newer                someone wrote it after the run had removed an earlier one
+ */
+export type ReasonToKeep =
+  | 'changed'
+  | 'together'
+  | 'unreadable'
+  | 'wrong-key'
+  | 'our-key-stays'
+  | 'our-key-elsewhere'
+  | 'address-moved'
+  | 'needed'
+  | 'newer'
+
+/** Whether the undo left something of ours undone. */
+export function isHeldBack({ why }: Pick<KeptSetting, 'why'>): boolean {
+  return why !== 'needed' && why !== 'newer'
 }
 
 /** The change that gives a recorded setting a value. */

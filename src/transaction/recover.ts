@@ -11,6 +11,7 @@ import { dirname } from 'node:path'
 import type { Bytes } from '../edits/types.ts'
 import { UserError, valueOrError } from '../errors.ts'
 import {
+  createDurably,
   createFolders,
   displayPath,
   ignoreFileErrors,
@@ -22,6 +23,7 @@ import {
 } from './files.ts'
 import { removeLeftovers, withLock } from './lock.ts'
 import {
+  encodeDocument,
   isChangedByRun,
   type RecordedFile,
   type RunDocument,
@@ -126,7 +128,10 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
   const restored = pathsOf(restorable.filter(({ progress }) => progress === 'switched'))
   const notRestored = pathsOf(changedByRun.filter((candidate) => !restorable.includes(candidate)))
   if (notRestored.length > 0) {
-    recordRun(world, paths, document)
+    const ofClients = changedByRun
+      .filter((candidate) => !restorable.includes(candidate))
+      .map(({ file }) => file.client)
+    recordRun(world, paths, document, ofClients)
     return { kind: 'recorded', runId, restored, notRestored }
   }
 
@@ -231,11 +236,39 @@ function restoreFile(
   switchFile(world, reversed)
 }
 
-/** Makes the journal the record of its run. */
-function recordRun(world: World, paths: StatePaths, { run, temps }: RunDocument): void {
+/**
+ * Makes the journal the record of its run. Clients whose files are all restored are not in the record: an undo of
+ * theirs has not happened, and a later one must still undo what they have.
+ */
+function recordRun(
+  world: World,
+  paths: StatePaths,
+  document: RunDocument,
+  clients: readonly string[],
+): void {
   const { files } = world
+  const { run, temps } = document
   for (const temp of temps) removeStage(world, temp)
-  files.rename(paths.journal, paths.record(run.id))
+
+  const isRecorded = ({ client }: { readonly client: string }) => clients.includes(client)
+  if ([...run.files, ...(run.undoes ?? [])].every(isRecorded))
+    files.rename(paths.journal, paths.record(run.id))
+  else {
+    const recorded: RunRecord = {
+      ...run,
+      clients: run.clients.filter((client) => clients.includes(client)),
+      files: run.files.filter(isRecorded),
+      ...(run.undoes && { undoes: run.undoes.filter(isRecorded) }),
+      ...(run.kept && { kept: run.kept.filter(isRecorded) }),
+    }
+    // An earlier start may have died here.
+    ignoreMissing(() => files.unlink(paths.draft))
+    createDurably(files, paths.draft, encodeDocument({ ...document, run: recorded }), {
+      mode: 0o600,
+    })
+    files.rename(paths.draft, paths.record(run.id))
+    files.unlink(paths.journal)
+  }
   files.fsyncFolder(paths.folder)
 }
 

@@ -101,14 +101,15 @@ function setOwner(world: World, file: RecordedFile, temp: string, handle: number
     files.fchown(handle, uid, gid)
   } catch (error) {
     // Only root can set a group that it is not a member of. If the group has the same rights as
-    // everybody, another group makes no difference.
+    // everybody, another group makes no difference. It must be so before the run too: its undo restores those rights.
     const isForeignGroup = errorCode(error) === 'EPERM' && uid === created.uid
     if (!isForeignGroup) throw error
-    if (((version.mode >> 3) & 0o7) === (version.mode & 0o7)) return
+    const isGroupLikeOthers = ({ mode }: FileVersion) => ((mode >> 3) & 0o7) === (mode & 0o7)
+    if ([version, file.before ?? version].every(isGroupLikeOthers)) return
     throw new UserError({
       code: 'not-permitted',
       message: `repoint could not keep the group of ${displayPath(machine, file.path)} (${gid}), because you are not in it`,
-      hint: `Change the group to one of yours: chgrp ${created.gid} FILE`,
+      hint: `Change the group to one of yours: chgrp ${created.gid} ${file.path}`,
       cause: error,
     })
   }

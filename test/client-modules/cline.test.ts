@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { launchSettingsOf } from '../../src/clients/contract/client.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { KeyHeader } from '../../src/gateway/types.ts'
@@ -92,6 +91,7 @@ describe('repoint reads the values that Cline uses', () => {
       home({ version: undefined }),
       broken('version is missing'),
     ],
+    ['but rejects an empty window', home({}, { contextWindow: 0 }), broken('contextWindow')],
     ['but rejects an invalid address', home({}, { baseUrl: 'gw' }), broken('settings.baseUrl')],
     [
       'but rejects an invalid entry of another provider',
@@ -105,6 +105,14 @@ describe('repoint reads the values that Cline uses', () => {
     ],
   ])('%s', (_, disk, expected) => {
     expect(readValues(cline, aMachine(), disk)).toEqual(expected)
+  })
+
+  test.each([
+    [{ CLINE_DIR: '/c', CLINE_DATA_DIR: '/d' }, '/d/settings/providers.json'],
+    [{ CLINE_DIR: '/c' }, '/c/data/settings/providers.json'],
+  ])('of the folder that %j names', (env, path) => {
+    const disk = { [path]: home()[file]! }
+    expect(readValues(cline, aMachine({ env }), disk)).toMatchObject({ model: 'big' })
   })
 })
 
@@ -126,6 +134,33 @@ describe('check finds', () => {
     expect(codesOf(findingsOn(cline, disk, aMachine({ env }), { writtenBaseUrls }))).toEqual([code])
   })
 
+  test.each([
+    ['.env', 'CLINE_DIR=/x'],
+    ['.env.local', 'HTTPS_PROXY=http://p'],
+    ['.env.test', 'NODE_TLS_REJECT_UNAUTHORIZED=0'],
+    ['.env.test.local', 'CLINE_SANDBOX=1'],
+  ])('a variable in the %s of the project: %s', (name, line) => {
+    const disk = { ...home(), [`/home/ada/work/${name}`]: `${line}\n` }
+    expect(codesOf(findingsOn(cline, disk, aMachine({ env: { NODE_ENV: 'test' } })))).toEqual([
+      'cline-project-settings',
+    ])
+  })
+
+  test('no missing key if a variable has it, or at a server on this machine', () => {
+    const without = (more: object = {}) => home({}, { apiKey: undefined, ...more })
+    const env = { OPENAI_API_KEY: 'sk-env' }
+    expect(findingsOn(cline, without(), aMachine({ env }))).toEqual([])
+    expect(findingsOn(cline, without({ baseUrl: 'http://127.0.0.1:9/v1' }))).toEqual([])
+  })
+
+  test('a second key before a setup, if the gateway wants the key in another header', () => {
+    const machine = aMachine({ env: { OPENAI_API_KEY: 'sk-env' } })
+    const codesWith = (keyHeader: KeyHeader) =>
+      codesOf(planOn(cline, {}, { machine, target: { keyHeader } }).findings)
+    expect(codesWith('api-key')).toEqual(['cline-second-key'])
+    expect(codesWith('authorization')).toEqual([])
+  })
+
   test('nothing if the environment has a second key next to the one in the file', () => {
     expect(findingsOn(cline, home(), aMachine({ env: { OPENAI_API_KEY: 'sk-env' } }))).toEqual([])
   })
@@ -141,6 +176,17 @@ describe('check finds', () => {
 })
 
 describe('a setup', () => {
+  test('keeps a harmless setting of another gateway, and says that Cline rewrites the time', () => {
+    const more = { baseUrl: 'https://b.example/v1', timeout: 9, extra: 1 }
+    const [edit] = planOn(cline, home({}, more)).edits
+    const { settings } = JSON.parse(text(edit!.after)).providers['openai-compatible']
+    expect(settings).toMatchObject({ timeout: 9 })
+    expect(settings).not.toHaveProperty('extra')
+    const changeOf = (name: string) => edit!.changes.find(({ path }) => path.at(-1) === name)
+    expect(changeOf('updatedAt')).toMatchObject({ rewrittenByClient: true })
+    expect(changeOf('apiKey')).toMatchObject({ role: 'key' })
+  })
+
   test('removes a token that Cline would send instead of the key', () => {
     const { edits } = planOn(cline, home({}, { auth: { accessToken: 'token' } }))
     expect(text(edits[0]!.after!)).not.toContain('token"')
@@ -152,6 +198,7 @@ describe('a setup', () => {
 
   test.each([
     [8_000, false],
+    [31_999, false],
     [32_000, true],
   ])(
     'for a model with at most %d output tokens, writes the context window: %s',
@@ -172,11 +219,39 @@ describe('a setup', () => {
   )
 })
 
+test.each<readonly [string, object, object]>([
+  ['gpt-5.6', { contextWindow: 20_000 }, { max_completion_tokens: 12_000 }],
+  ['o3', { contextWindow: 200_000 }, { max_completion_tokens: 32_000 }],
+  ['glm-5', { contextWindow: 200_000 }, { max_tokens: 32_000 }],
+  ['glm-5', { contextWindow: 8_000 }, { max_tokens: undefined }],
+  ['glm-5', { reasoning: { enabled: true, effort: 'low' } }, { reasoning_effort: 'low' }],
+  ['glm-5', { reasoning: { enabled: true, effort: 'none' } }, { reasoning_effort: undefined }],
+])('the first request of %s with %j has %j', async (model, settings, expected) => {
+  const { files } = planOn(cline, home({}, settings))
+  const input = { model, protocol: 'chat' as const, env: {} }
+  const { body } = cline.firstRequest(await cline.loadRecordings(), files, input)
+  for (const [name, value] of Object.entries(expected))
+    expect([name, body[name]]).toEqual([name, value])
+})
+
+test('codex models have the tools of GPT', async () => {
+  const recordings = await cline.loadRecordings()
+  const toolsOf = (model: string) =>
+    cline.firstRequest(recordings, planOn(cline, {}).files, { model, protocol: 'chat', env: {} })
+      .body['tools']
+  expect(toolsOf('codex-1')).toEqual(toolsOf('gpt-5.6'))
+  expect(toolsOf('codex-1')).not.toEqual(toolsOf('glm-5'))
+})
+
+test('-c and --cwd name another folder', () => {
+  expect(cline.program.foldersIn?.(['-c', 'a', '--cwd=b', 'hi there'])).toEqual(['a', 'b'])
+})
+
 describe('a run', () => {
   const launchInput = { args: ['hi there'], env: { [launchKeyVariable]: key }, tempFolder: '/run' }
   const run = (more: Partial<typeof launchInput>, keyHeader: KeyHeader = 'authorization') => {
     const { files, target } = planOn(cline, home({}, { headers: { 'x-own': 'a' } }))
-    return launchSettingsOf(cline, files, { ...target, keyHeader }, { ...launchInput, ...more })
+    return cline.launchSettings(files, { ...target, keyHeader }, { ...launchInput, ...more })
   }
 
   test('uses a separate file without the key, and leaves no daemon running', () => {
@@ -216,7 +291,9 @@ describe('a run', () => {
     [['-vi', 'hi there']],
     [['--id=1', 'hi there']],
     [['-z', 'hi there']],
+    [['--kanban', 'hi there']],
     [['-s', 'You are terse']],
+    [['-c', 'my folder']],
   ])('is rejected with %j, because a program with the key would keep running', (args) => {
     expect(() => run({ args })).toThrow('leaves a program running')
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Client, launchSettingsOf } from '../../src/clients/contract/client.ts'
+import type { Client } from '../../src/clients/contract/client.ts'
 import type { ConfigFile } from '../../src/clients/contract/files.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { loadAllClients, loadClients } from '../../src/clients/list.ts'
@@ -258,7 +258,7 @@ describe.each((await loadAllClients()).map((client) => [client.id, client] as co
       const { machine, disk, options, keyHeader } = run
       const { files, target } = planOn(client, disk, { machine, options, target: { keyHeader } })
       const launchInput = { args: [], tempFolder: machine.cwd, env: { [launchKeyVariable]: key } }
-      const settings = valueOrError(() => launchSettingsOf(client, files, target, launchInput))
+      const settings = valueOrError(() => client.launchSettings(files, target, launchInput))
       // Some clients cannot read every value from outside their files.
       if (settings instanceof UserError)
         return expect(settings.code).toMatch(/^(protocol-unsupported|usage)$/)

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { type ClientContext, launchSettingsOf } from '../../src/clients/contract/client.ts'
+import type { ClientContext } from '../../src/clients/contract/client.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Finding } from '../../src/finding.ts'
+import type { Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { undoOurs } from '../edits/undo-ours.ts'
 import {
@@ -87,6 +88,16 @@ describe('repoint reads the entry that droid uses', () => {
       { model: 'other' },
     ],
     [
+      'it counts only entries of the same name',
+      home(chosen('custom:My-one-1'), [
+        { ...named, model: 'first' },
+        { ...other, model: 'x' },
+        named,
+      ]),
+      { model: 'other' },
+    ],
+    ['it reads a blank file like a missing one', { [file]: ' \n' }, {}],
+    [
       'it uses the first of two entries with the same ID',
       home({}, [{ ...entry, model: 'first' }]),
       { model: 'first' },
@@ -147,7 +158,13 @@ describe('check finds', () => {
     ['droid-no-key', home({}, [], { apiKey: '' }), {}],
     ['droid-unknown-provider', home({}, [{ ...entry, id: 'x', provider: 'nonsense' }]), {}],
     ['droid-model-policy', home({ modelPolicy: { allowCustomModels: false } }), {}],
-    ['droid-model-policy', home({ modelPolicy: { allowedBaseUrls: ['https://x'] } }), {}],
+    ...['https://x', 'https://gw.example/v', 'https://gw.example:444'].map(
+      (url): [string, Disk, object] => [
+        'droid-model-policy',
+        home({ modelPolicy: { allowedBaseUrls: [url] } }),
+        {},
+      ],
+    ),
     ['droid-environment-settings', home(), { env: { FACTORY_RUNTIME_SETTINGS_PATH: '/x' } }],
     [
       'droid-upper-settings',
@@ -173,12 +190,59 @@ describe('check finds', () => {
     expect(codes(findingsAt(disk, machine))).toEqual([code])
   })
 
+  test.each([[[]], [['https://gw.example']], [['https://x', 'https://gw.example/v1/']]])(
+    'no policy that allows the gateway: %j',
+    (allowedBaseUrls) => {
+      expect(codes(findingsAt(home({ modelPolicy: { allowedBaseUrls } })))).toEqual([])
+    },
+  )
+
   test('settings in parent folders only inside a repository', () => {
     const cwd = '/home/ada/project/deep'
     const disk = { ...home(), [projectFile]: '{"model":"claude-opus-5"}' }
     expect(codes(findingsAt(disk, { cwd }))).toEqual([])
     const repository = { ...disk, '/home/ada/project/.git': '' }
     expect(codes(findingsAt(repository, { cwd }))).toEqual(['droid-project-settings'])
+  })
+
+  test.each([
+    { apiKey: 'sk-b' },
+    { extraHeaders: { 'x-api-key': 'sk-b' } },
+    { provider: 'anthropic' },
+    { authMode: 'oauth' },
+    { bedrock: { region: 'eu' } },
+  ])('an entry of the project that replaces ours: %j', (member) => {
+    const name = projectFile.replace('.json', '.local.json')
+    const disk = {
+      ...home(),
+      [name]: JSON.stringify({ customModels: [{ id: entry.id, ...member }] }),
+    }
+    expect(codes(findingsAt(disk, { cwd: '/home/ada/project' }))).toContain(
+      'droid-project-settings',
+    )
+  })
+
+  test("an agent of the project with its own model, and not one of the user's", () => {
+    const agent = { '/home/ada/project/.factory/droids/a.md': '---\nmodel: other\n---\n' }
+    const found = findingsAt({ ...home(), ...agent }, { cwd: '/home/ada/project' })
+    expect(codes(found)).toEqual(['droid-project-settings'])
+    const own = { '.factory/droids/a.md': '---\nmodel: other\n---\n' }
+    expect(codes(findingsAt({ ...home(), ...own }, { cwd: '/home/ada' }))).toEqual([])
+  })
+
+  test.each(['bedrock-converse', 'factory', 'google', 'voyage', 'xai', 'openai', 'anthropic'])(
+    'no unknown provider: %s',
+    (provider) => {
+      expect(codes(findingsAt(home({}, [{ ...entry, id: 'x', provider }])))).toEqual([])
+    },
+  )
+
+  test('who can change a policy', () => {
+    const policy = { modelPolicy: { allowCustomModels: false } }
+    const managed = { ...home(), '/etc/factory/settings.json': JSON.stringify(policy) }
+    const hintsAt = (disk: Disk) => findingsAt(disk).map(({ hint }) => hint)
+    expect(hintsAt(managed)).toEqual(['Ask the administrator of this machine.'])
+    expect(hintsAt(home(policy))).toEqual(['Change modelPolicy.allowCustomModels in that file.'])
   })
 
   test('a project that points elsewhere, and names its address', () => {
@@ -271,11 +335,67 @@ test('a second setup keeps the chosen values, and what someone else wrote into o
   expect(text(second.edits[0]!.after)).toBe(changed[path])
 })
 
+describe('a setup', () => {
+  const written = (disk: Disk, model: object = {}) => {
+    const options = { model: 'big' }
+    const { edits } = planOn(droid, disk, {
+      options,
+      catalog: { models: [{ id: 'big', ...model }] },
+    })
+    return JSON.parse(text(edits[0]!.after)).customModels[0]
+  }
+
+  test('requests answers no longer than the window', () => {
+    expect(written({})).toMatchObject({ maxOutputTokens: 16_384 })
+    expect(written({}, { contextWindow: 9000 })).toMatchObject({ maxOutputTokens: 9000 })
+  })
+
+  test('removes the members that change the protocol, also at the same gateway', () => {
+    const now = written(home({}, [], { authMode: 'oauth', bedrock: { region: 'eu' } }))
+    expect(now).not.toHaveProperty('authMode')
+    expect(now).not.toHaveProperty('bedrock')
+  })
+
+  test('keeps a harmless member of an entry for another gateway', () => {
+    const elsewhere = {
+      baseUrl: 'https://other.example/v1',
+      useInRouter: true,
+      extraArgs: { a: 1 },
+    }
+    const now = written(home({}, [], elsewhere))
+    expect(now).toMatchObject({ useInRouter: true })
+    expect(now).not.toHaveProperty('extraArgs')
+  })
+})
+
+test('the first request of a newer Claude thinks, and only over responses has no limit', async () => {
+  const recordings = await droid.loadRecordings()
+  const request = (model: string, protocol: Protocol) =>
+    droid.firstRequest(recordings, filesOf(droid, aMachine(), {}), { model, protocol, env: {} })
+  for (const model of ['claude-opus-5', 'claude-sonnet-5'])
+    expect(request(model, 'messages').body).toHaveProperty('thinking')
+  expect(request('glm-5', 'messages').body).not.toHaveProperty('thinking')
+
+  expect(request('glm-5', 'chat')).toMatchObject({ body: { max_tokens: 16_384 } })
+  expect(request('glm-5', 'chat').hints).not.toEqual({})
+  expect(request('glm-5', 'responses').hints).toEqual({})
+})
+
+test('off removes the model under the older key too', () => {
+  const disk = home({ model: entry.id, sessionDefaultSettings: {} })
+  const { settings } = droid.gatewaySettings(filesOf(droid, aMachine(), disk))
+  expect(settings).toContainEqual(['model'])
+})
+
+test('--cwd names another folder', () => {
+  expect(droid.program.foldersIn?.(['exec', '--cwd', 'there', 'hi'])).toEqual(['there'])
+})
+
 describe('a run', () => {
   const planned = planOn(droid, home({}, [], { extraHeaders: { 'x-team': 'a' } }))
   const tempFolder = '/home/ada/state/.try-1'
   const run = (args: string[], env: Record<string, string> = {}) =>
-    launchSettingsOf(droid, planned.files, planned.target, { args, env, tempFolder })
+    droid.launchSettings(planned.files, planned.target, { args, env, tempFolder })
 
   test('uses a settings file that overrides all others, and reads the key from a variable', () => {
     const { args, env, files } = run(['exec', 'ping'])
@@ -297,7 +417,7 @@ describe('a run', () => {
     const limits = (disk: Disk) => {
       const planned = planOn(droid, disk, { catalog: catalogWithWindows })
       const launchInput = { args: [], env: {}, tempFolder }
-      const { files } = launchSettingsOf(droid, planned.files, planned.target, launchInput)
+      const { files } = droid.launchSettings(planned.files, planned.target, launchInput)
       const [{ maxContextLimit, maxOutputTokens }] = JSON.parse(files!['droid.json']!).customModels
       return { maxContextLimit, maxOutputTokens }
     }
@@ -311,12 +431,36 @@ describe('a run', () => {
     const { files, target } = planned
     const launchInput = { args: [], env: {}, tempFolder: tempFolder }
     expect(() =>
-      launchSettingsOf(droid, files, { ...target, keyHeader: 'x-api-key' }, launchInput),
+      droid.launchSettings(files, { ...target, keyHeader: 'x-api-key' }, launchInput),
     ).toThrow('droid reads this header only from its files')
   })
 
   test('rejects other settings files, because droid reads only one', () => {
     expect(() => run(['--settings', 'x'])).toThrow('needs it for the gateway')
     expect(() => run([], { FACTORY_RUNTIME_SETTINGS_PATH: '/x' })).toThrow('needs it for')
+  })
+})
+
+describe('a run', () => {
+  const launch = (disk: Disk) => {
+    const { target } = planOn(droid, {})
+    const process = { args: [], env: {}, tempFolder: '/tmp/x' }
+    const { files } = droid.launchSettings(filesOf(droid, aMachine(), disk), target, process)
+    return JSON.parse(files!['droid.json']!)
+  }
+
+  test.each([{ allowCustomModels: false }, { allowedBaseUrls: ['https://x'] }])(
+    'overrides the policy of the user: %j',
+    (modelPolicy) => {
+      expect(launch(home({ modelPolicy }))).toMatchObject({
+        modelPolicy: { allowCustomModels: true, allowedBaseUrls: ['https://gw.example/v1'] },
+      })
+    },
+  )
+
+  test('leaves the policy alone that allows its model, and does not start against that of the administrator', () => {
+    expect(launch(home())).not.toHaveProperty('modelPolicy')
+    const managed = { '/etc/factory/settings.json': '{"modelPolicy":{"allowCustomModels":false}}' }
+    expect(() => launch({ ...home(), ...managed })).toThrow('modelPolicy forbids custom models')
   })
 })

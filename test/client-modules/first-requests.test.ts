@@ -144,3 +144,62 @@ describe('Kilo', () => {
     expect(body['reasoning']).toEqual({ effort: 'medium', summary })
   })
 })
+
+test('Claude Code adds the betas and the metadata of its settings', async () => {
+  const home = (env: object): Disk => ({ '.claude/settings.json': JSON.stringify({ env }) })
+  const input = { protocol: 'messages', model: 'claude-sonnet-5-5', version: '2.1.330' } as const
+  const usual = await requestOf('claude', home({}), input)
+  const request = await requestOf(
+    'claude',
+    home({ ANTHROPIC_BETAS: 'mine-1, mine-2', CLAUDE_CODE_EXTRA_METADATA: '{"team":"blue"}' }),
+    input,
+  )
+  const betas = usual.headers!['anthropic-beta']
+  expect(request.headers).toEqual({ ...usual.headers, 'anthropic-beta': `${betas},mine-1,mine-2` })
+  expect(request.body['metadata']).toMatchObject({
+    user_id: expect.stringMatching(/^\{"team":"blue","device_id"/),
+  })
+  expect(request.hints).toMatchObject({
+    'anthropic-beta': expect.stringContaining('ANTHROPIC_BETAS'),
+    metadata: expect.stringContaining('CLAUDE_CODE_EXTRA_METADATA'),
+  })
+})
+
+describe('opencode', () => {
+  const home = (model: string, options: object): Disk => ({
+    '.config/opencode/opencode.json': JSON.stringify({
+      model: `gateway/${model}`,
+      provider: { gateway: { models: { [model]: { options } } } },
+    }),
+  })
+  const all = {
+    ...{ user: 'u', textVerbosity: 'high', serviceTier: 'priority', store: true, foo: 'bar' },
+    ...{ speed: 'fast', thinking: { type: 'enabled', budgetTokens: 2000 } },
+  }
+  const added = async (protocol: Protocol, model: string) => {
+    const input = { protocol, model, version: '1.18.34' }
+    const usual = await requestOf('opencode', home(model, {}), input)
+    const { body, headers, hints } = await requestOf('opencode', home(model, all), input)
+    const isAdded = ([name, value]: readonly [string, unknown]) =>
+      JSON.stringify(value) !== JSON.stringify(usual.body[name])
+    return { body: Object.fromEntries(Object.entries(body).filter(isAdded)), headers, hints }
+  }
+
+  // Run with 1.18.34, except the budget of thinking (2026-11-28).
+  test('sends the options of a model under the names of each protocol', async () => {
+    const responses = await added('responses', 'gpt-5.6-sol')
+    expect(responses.body).toEqual({
+      ...{ user: 'u', service_tier: 'priority', store: true },
+      text: expect.objectContaining({ verbosity: 'high' }),
+    })
+    expect(responses.hints).toMatchObject({ service_tier: expect.stringContaining('Remove') })
+
+    const messages = await added('messages', 'claude-sonnet-5')
+    const thinking = { type: 'enabled', budget_tokens: 2000 }
+    expect(messages.body).toEqual({ speed: 'fast', thinking })
+    expect(messages.headers!['anthropic-beta']).toMatch(/(^|,)fast-mode-2026-02-01$/)
+
+    const { textVerbosity, ...others } = all
+    expect((await added('chat', 'gpt-5.6-sol')).body).toEqual({ ...others, verbosity: 'high' })
+  })
+})

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Client, launchSettingsOf } from '../../src/clients/contract/client.ts'
+import type { Client } from '../../src/clients/contract/client.ts'
 import type { SetupTarget } from '../../src/clients/contract/setup.ts'
 import { demoFiles } from '../../src/clients/demo-files.ts'
 import { loadClients } from '../../src/clients/list.ts'
@@ -78,14 +78,13 @@ describe.each(
   test.each(ways)(
     '%s: a run passes the headers, and its arguments contain no secret',
     (_, setup) => {
-      if (client.launchSettings === 'impossible') return
       const planned = planOn(client, {}, setup)
       const launchInput = {
         args: ['say hello'],
         tempFolder: '/home/ada/run',
         env: { REPOINT_RUN_KEY: key },
       }
-      const run = () => launchSettingsOf(client, planned.files, planned.target, launchInput)
+      const run = () => client.launchSettings(planned.files, planned.target, launchInput)
       // A run may not write the key into a file, and some clients cannot read every value from outside their files.
       if (planned.target.keyHeader !== 'authorization' && isRefused(run)) return
       const { args, env, files = {} } = run()
@@ -135,13 +134,19 @@ describe('headers that exist before a setup', () => {
     expect(after).toContain('} # mine')
   })
 
-  test('codex: a setup removes credentials for another address, and keeps other headers', () => {
+  test('codex: a setup removes headers for another address, with consent', () => {
     const secrets = `"X-Auth-Token" = "t", "X-Mine" = "${secret}"`
     const line = `http_headers = { "X-Team" = "a", ${secrets} }`
     const disk = { '.codex/config.toml': table(line).replace('gw.example', 'old.example') }
-    const { edits } = planOn(byId('codex'), disk)
+    const { edits, findings } = planOn(byId('codex'), disk)
     const after = text(edits.find(({ path }) => path.endsWith('config.toml'))?.after)
-    expect(after).toContain('http_headers = { "X-Team" = "a" }')
+    expect(after).not.toContain('http_headers')
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        code: 'codex-foreign-settings',
+        needsConsentTo: expect.stringContaining('Remove model_providers.gateway.http_headers from'),
+      }),
+    )
   })
 
   test("claude: a setup keeps the user's lines, and removes a credential among them with consent", () => {
@@ -192,7 +197,7 @@ describe('headers that exist before a setup', () => {
     const { machine, target } = planOn(byId('claude'), {}, { target: { headers: [headers[0]!] } })
     const launchInput = { args: [], tempFolder: '/home/ada/run', env: {} }
     const run = (disk: Disk) =>
-      launchSettingsOf(byId('claude'), filesOf(byId('claude'), machine, disk), target, launchInput)
+      byId('claude').launchSettings(filesOf(byId('claude'), machine, disk), target, launchInput)
 
     expect(run(settingsFor(target.baseUrl)).env['ANTHROPIC_CUSTOM_HEADERS']).toBe(lines)
     expect(() => run(settingsFor('https://old.example'))).toThrow('ANTHROPIC_CUSTOM_HEADERS in ')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ClientWorld, launchSettingsOf } from '../../src/clients/contract/client.ts'
+import type { ClientWorld } from '../../src/clients/contract/client.ts'
 import { emptyState } from '../../src/clients/contract/state.ts'
 import { expectUsableOptions } from '../../src/clients/list.ts'
 import { optionsToKeep } from '../../src/clients/options/chosen-options.ts'
@@ -105,7 +105,7 @@ test('findings name Kilo, not opencode', () => {
 
 test('a run passes its settings in KILO_CONFIG_CONTENT, and the key in another variable', () => {
   const { files, target } = planOn(kilo, {})
-  const { env, args } = launchSettingsOf(kilo, files, target, {
+  const { env, args } = kilo.launchSettings(files, target, {
     args: ['run', 'hi'],
     env: {},
     tempFolder: '/x',

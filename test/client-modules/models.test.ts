@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/clients/contract/options.ts'
 import { usesByRules } from '../../src/clients/models/resolve.ts'
-import { valueOrError } from '../../src/errors.ts'
+import { UserError, valueOrError } from '../../src/errors.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import { byId, catalog, catalogWithWindows, inputFor } from './support.ts'
 
@@ -60,9 +60,24 @@ describe('codex and opencode', () => {
     })
   })
 
-  test.each(['codex', 'opencode'])('%s: if no rule fits, the user must choose a model', (id) => {
-    expect(refusal(id, {}, unknown)).toMatchObject({
-      code: 'usage',
+  test.each(['codex', 'opencode'])('%s: if no rule fits, the first that answers', (id) => {
+    const rejected = (...ids: string[]) =>
+      byId(id).protocols.flatMap((protocol) =>
+        ids.map((model) => ({
+          model,
+          protocol,
+          error: new UserError({ code: 'model-not-allowed', message: `no ${model}` }),
+        })),
+      )
+    const chosenAfter = (...ids: string[]) =>
+      valueOrError(() =>
+        byId(id).resolve(inputFor(unknown, {}, undefined, { rejections: rejected(...ids) })),
+      )
+    expect(chosenAfter()).toMatchObject({ model: 'glm-4.6' })
+    expect(chosenAfter('glm-4.6')).toMatchObject({ model: 'kimi-k3' })
+    expect(chosenAfter('glm-4.6', 'kimi-k3')).toMatchObject({
+      code: 'model-not-allowed',
+      message: expect.stringMatching(/rejects glm-4.6 and kimi-k3 \(no kimi-k3\)/),
       hint: expect.stringContaining('--model: glm-4.6, kimi-k3'),
     })
   })
@@ -198,7 +213,21 @@ describe('claude', () => {
 
   test('a slot that the catalog cannot fill is rejected', () => {
     expect(refusal('claude', { slot: 'fable' }, catalog)).toMatchObject({ code: 'model-unknown' })
-    expect(refusal('claude', {}, unknown)).toMatchObject({ code: 'model-unknown' })
+    const onlyGpt = { models: [{ id: 'gpt-5.6-sol' }, { id: 'gpt-5.4' }] }
+    expect(refusal('claude', {}, onlyGpt)).toMatchObject({ code: 'model-unknown' })
+  })
+
+  test('claude: without Claude and GPT models, all slots get the default of the others', () => {
+    const glm = { models: ['glm-5', 'glm-4.6', 'kimi-k3'].map((id) => ({ id })) }
+    const slotModels = (id: string) => ({ opus: id, sonnet: id, haiku: id, fable: id })
+    expect(choose('claude', {}, glm)).toMatchObject({
+      probeModel: 'glm-5',
+      slotModels: slotModels('glm-5'),
+    })
+    const error = new UserError({ code: 'model-not-allowed', message: 'no' })
+    const rejections = [{ model: 'glm-5', protocol: 'messages' as const, error }]
+    const next = byId('claude').resolve(inputFor(glm, {}, undefined, { rejections }))
+    expect(next).toMatchObject({ slotModels: slotModels('glm-4.6') })
   })
 
   test('a slot can be chosen without a catalog', () => {

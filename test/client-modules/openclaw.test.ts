@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ClientContext, launchSettingsOf } from '../../src/clients/contract/client.ts'
+import type { ClientContext } from '../../src/clients/contract/client.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -253,7 +253,7 @@ describe('a run', () => {
   const run = (disk: Disk, changes: Partial<typeof launchInput> = {}) => {
     const { target } = planOn(openclaw, {}, { target: { headers } })
     const texts = filesOf(openclaw, aMachine(), disk)
-    return launchSettingsOf(openclaw, texts, target, { ...launchInput, ...changes })
+    return openclaw.launchSettings(texts, target, { ...launchInput, ...changes })
   }
 
   test("uses a separate file, which includes the user's file and contains no secret", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Client, launchSettingsOf } from '../../src/clients/contract/client.ts'
+import type { Client } from '../../src/clients/contract/client.ts'
 import type {
   ClientFlag,
   ClientOptions,
@@ -186,6 +186,7 @@ interface Place {
 
 const places: readonly Place[] = [
   { option: 'reasoningEffort', ids: ['codex'], path: ['model_reasoning_effort'] },
+  { option: 'webSearch', ids: ['codex'], path: ['web_search'] },
   {
     option: 'reasoningEffort',
     ids: ['claude', 'claude-gpt'],
@@ -391,7 +392,7 @@ function sentWith(
   const after = filesOf(client, machine, written({}, machine, edits))
   const request = client.firstRequest(recordings, after, { model, protocol, env: {} })
   return {
-    launch: isLaunchable(client) && launchSettingsOf(client, files, target, launchInput),
+    launch: client.launchSettings(files, target, launchInput),
     route: [model, protocol],
     request,
   }
@@ -411,7 +412,7 @@ test.each(launchable)(
     )
     const counts = { launchSettings: mostDifferent(launched), firstRequest: mostDifferent(sent) }
     const expected = {
-      launchSettings: isLaunchable(client) ? launches : 1,
+      launchSettings: launches,
       firstRequest: requests,
     }
     const different = (['launchSettings', 'firstRequest'] as const).filter(
@@ -447,10 +448,6 @@ test.each(launchable.filter(({ requests }) => requests > 1))(
     expect(results.flat(2), `hints of firstRequest() of ${id} and ${name}`).toEqual([])
   },
 )
-
-function isLaunchable({ launchSettings }: Client): boolean {
-  return launchSettings !== 'impossible'
-}
 
 /** How many results differ, with the catalog where most do. */
 function mostDifferent(results: readonly (readonly unknown[])[]): number {

@@ -35,9 +35,8 @@ function fileWith(file: ConfigFile, keys: readonly string[], value: string): Uin
 function found(client: Client, { path }: ConfigFile, content: Uint8Array) {
   const files = filesOf(client, aMachine(), { [path]: content, '/home/ada/work/.git/HEAD': '' })
   const root = `${baseUrl}/v1`
-  return [
-    ...overrideFindings(client, files, { baseUrl: root, providerId: 'gateway', model: 'gpt-5.6' }),
-  ]
+  const configured = { baseUrl: root, providerId: 'gateway', model: 'gpt-5.6' }
+  return [...overrideFindings(client, files, configured, () => '0.0.1')]
 }
 
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(
@@ -62,14 +61,14 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 
         const isOfFolder = file.owner === 'folder'
         const isModel = row.role === 'model'
-        expect(findings.some(({ topic }) => topic === 'redirected-key')).toBe(
-          isOfFolder && !isModel,
-        )
+        const isUntested = row.isUntested === true
+        const topic = isUntested ? 'untested-setting' : 'redirected-key'
+        expect(findings.some((finding) => finding.topic === topic)).toBe(isOfFolder && !isModel)
         // An error that repoint cannot fix and does not ask about stops a setup.
         const stops = findings.some(
           ({ severity, needsConsentTo }) => severity === 'error' && !needsConsentTo,
         )
-        expect(stops).toBe(!isOfFolder && !isModel && !file.isProfile)
+        expect(stops).toBe(!isOfFolder && !isModel && !file.isProfile && !isUntested)
       }
     })
 
@@ -131,7 +130,6 @@ describe('a setting in a list, or in another spelling', () => {
       '{"provi{env:NOPE}der":{"second":{"api":"https://x.example"}}}',
     ],
     ['opencode', 'work/opencode.json', '{"provider": {env:WHATEVER}}'],
-    ['claude', 'work/.claude/settings.json', '{"proxyAuthHelper":"./give"}'],
     ['claude', 'work/.claude/settings.json', '{"env":{"ANTHROPIC_BASE_URL":""}}'],
     ['claude', 'work/.claude/settings.json', '{"env":{"anthropic_base_url":"https://x.example"}}'],
     ['kilo', 'work/kilo.json', '{"provider":{"second":{"api":"https://x.example"}}}'],
@@ -161,6 +159,12 @@ describe('a setting in a list, or in another spelling', () => {
     const file = everyFile(client).find((one) => one.path.endsWith(path))!
     const findings = [...overrideFindings(client, [{ ...file, bytes: null }], {})]
     expect(findings).toMatchObject([{ topic: 'redirected-key', location: file.path }])
+  })
+
+  test('a setting that nobody saw the client obey is not called a redirect', () => {
+    const found = at('claude', 'work/.claude/settings.json', '{"proxyAuthHelper":"./give"}')
+    expect(found).toMatchObject([{ topic: 'untested-setting', severity: 'warning' }])
+    expect(found[0]!.message).toContain('may change the proxy (not tested)')
   })
 
   test("another provider in the user's own file is harmless", () => {

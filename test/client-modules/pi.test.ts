@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ClientContext, launchSettingsOf } from '../../src/clients/contract/client.ts'
+import type { ClientContext } from '../../src/clients/contract/client.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
@@ -392,7 +392,7 @@ describe('a run', () => {
   const launchInput = { args: ['-p', 'x'], env: { REPOINT_RUN_KEY: key }, tempFolder: '/run/one' }
   const run = (disk: Disk, changes: Partial<typeof launchInput> = {}) => {
     const { target } = planOn(pi, {})
-    return launchSettingsOf(pi, filesOf(pi, aMachine(), disk), target, {
+    return pi.launchSettings(filesOf(pi, aMachine(), disk), target, {
       ...launchInput,
       ...changes,
     })

@@ -194,7 +194,7 @@ test.each([
   }
   const catalog = gateway('mine')
   const nothing = setUp(id, {}, catalog)
-  expect(entryOn(nothing)).toEqual(id === 'pi' ? { id: 'mine' } : {})
+  expect(entryOn(nothing)).toEqual(id === 'pi' ? { id: 'mine' } : { tool_call: true })
 
   const facts = { images: true, reasoning: true, contextWindow: 64_000, outputLimit: 9000 }
   const all = setUp(id, nothing, catalog, { options: facts })

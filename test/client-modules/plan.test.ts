@@ -211,13 +211,14 @@ describe('opencode', () => {
     const { models } = planned('opencode', config, disk, { catalog: catalogWithWindows }).provider
       .gateway
     const provider = { npm: '@ai-sdk/openai' }
-    expect(models['gpt-5.6-sol']).toEqual({ ...mine, provider })
+    expect(models['gpt-5.6-sol']).toEqual({ ...mine, provider, tool_call: true })
     expect(models['gpt-5.4']).toEqual({
       name: 'Mine',
       provider,
       limit: { context: 272_000, output: 128_000 },
       modalities: { input: ['text', 'image'], output: ['text'] },
       reasoning: true,
+      tool_call: true,
     })
     expect(models.private).toEqual({})
   })

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { ClientOptions } from '../../src/clients/contract/options.ts'
 import {
   chooseProtocol,
+  likelyProtocol,
   protocolsForKey,
   protocolsOfProvider,
-  protocolToOffer,
 } from '../../src/clients/models/protocols.ts'
 import { sendingFindings } from '../../src/clients/plan/headers.ts'
 import { UserError, valueOrError } from '../../src/errors.ts'
@@ -161,7 +161,7 @@ describe('a gateway that accepts the key in one header only', () => {
 
 describe('a model that is only offered', () => {
   const offer = (id: string, proven: Protocol, types: readonly string[] = []) =>
-    protocolToOffer(
+    likelyProtocol(
       { id, ...(types.length > 0 && { endpointTypes: types }) },
       proven,
       { catalogAnswer: { kind: 'not-requested' }, rejections: [] },

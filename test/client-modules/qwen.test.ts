@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { launchSettingsOf } from '../../src/clients/contract/client.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { asPlanned, fileOf, textOf } from '../../src/clients/files/parse-file.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
@@ -472,11 +471,7 @@ test("a run uses a file that overrides all others, with the administrator's sett
     target: { headers },
   })
   const launchInput = { args: ['-m', 'other', 'x'], env: { A: '1' }, tempFolder }
-  const {
-    args,
-    env,
-    files = {},
-  } = launchSettingsOf(qwen, planned.files, planned.target, launchInput)
+  const { args, env, files = {} } = qwen.launchSettings(planned.files, planned.target, launchInput)
   expect({ args, env }).toEqual({
     args: ['-m', 'other', 'x'],
     env: {
@@ -513,7 +508,7 @@ test('a run says of a model what the setup says of it', () => {
     options: { model: model.id, protocol: 'messages' },
   })
   const launchInput = { args: [], env: {}, tempFolder }
-  const { files = {} } = launchSettingsOf(qwen, planned.files, planned.target, launchInput)
+  const { files = {} } = qwen.launchSettings(planned.files, planned.target, launchInput)
   const { modelProviders } = JSON.parse(files['qwen-settings.json']!)
   expect(modelProviders.anthropic[0].generationConfig).toEqual({
     reasoning: false,

@@ -76,6 +76,7 @@ experimental_bearer_token = "${secret}"
 
 describe.each(homes)('%s: in %s, the value of %s', (id, file, _, path, disk) => {
   const client = byId(id)
+  const written = { writtenBaseUrls: ['https://gw.example/v1'] }
 
   const check = (edits: readonly FileEdit[]) => {
     const edit = edits.find((one) => one.path.endsWith(file))!
@@ -90,12 +91,14 @@ describe.each(homes)('%s: in %s, the value of %s', (id, file, _, path, disk) => 
   })
 
   test('is masked in the fix that removes it', () => {
-    const repairs = findingsOn(client, disk).flatMap(({ fix }) => (fix ? [fix] : []))
+    const repairs = findingsOn(client, disk, aMachine(), written).flatMap(({ fix }) =>
+      fix ? [fix] : [],
+    )
     check(planFixes(client, filesOf(client, aMachine(), disk), repairs))
   })
 
   test('is not in any finding', () => {
-    const all = [...findingsOn(client, disk), ...planOn(client, disk).findings]
+    const all = [...findingsOn(client, disk, aMachine(), written), ...planOn(client, disk).findings]
     expect(all.length).toBeGreaterThan(1)
     expect(JSON.stringify(all)).not.toContain(secret)
   })
@@ -109,7 +112,7 @@ name = "Gateway"
 base_url = "https://gw.example/v1"
 requires_openai_auth = true
 `,
-    '.codex/auth.json': `{\n"OPENAI_API_KEY":"sk-a",\n"tokens":{"id":"${secret}"}\n}`,
+    '.codex/auth.json': `{\n"auth_mode":"chatgpt",\n"OPENAI_API_KEY":"sk-a",\n"tokens":{"id":"${secret}"}\n}`,
   }
   const repairs = findingsOn(byId('codex'), disk).flatMap(({ fix }) => (fix ? [fix] : []))
   const [edit] = planFixes(byId('codex'), filesOf(byId('codex'), aMachine(), disk), repairs)

@@ -20,6 +20,7 @@ import { pathsOf } from '../../src/clients/files/paths.ts'
 import { loadClients } from '../../src/clients/list.ts'
 import { protocolOf } from '../../src/clients/models/protocols.ts'
 import { optionsToKeep } from '../../src/clients/options/chosen-options.ts'
+import { foreignSettingFindings } from '../../src/clients/plan/foreign-settings.ts'
 import { compact } from '../../src/compact.ts'
 import type { FileEdit } from '../../src/edits/types.ts'
 import { baseUrlFor, usualBaseUrls } from '../../src/gateway/base-urls.ts'
@@ -114,7 +115,6 @@ export function aHistory(more: Partial<SetupHistory>): SetupHistory {
   return {
     headers: [],
     query: [],
-    isFromOtherGateway: () => false,
     earlierVersionsOf: () => [],
     ...more,
   }
@@ -199,6 +199,7 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   ]
   const fixes = findings.flatMap(({ fix }) => (fix ? [fix] : []))
   const edits = client.plan(files, { ...target, fixes })
+  findings.push(...foreignSettingFindings(client, edits, fixes))
   return { machine, files: files, target, findings, edits }
 }
 

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startGateway } from '../../src/serve/index.ts'
+import { fixtureCatalog } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 import { aSafeguardsFront } from '../support/safeguards-front.ts'
@@ -28,6 +29,7 @@ test.each([
     const gateway = await startGateway({
       families: 'rewritten',
       key,
+      models: fixtureCatalog,
       answer: ({ tools, afterTool }) => {
         if (afterTool) return 'Made it.'
         if (!tools.includes('Bash')) return 'A title'

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
+import { fixtureCatalog } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { openCodex } from './support/codex-tui.ts'
 import { inferences } from './support/prompt.ts'
@@ -49,8 +50,8 @@ async function askInTui(at: Home, gateway: Gateway): Promise<boolean> {
 
 test('Codex sends the old key to the new gateway, until repoint stops the server', async () => {
   const [first, second] = [
-    await startGateway({ families: 'rewritten', key: oldKey }),
-    await startGateway({ families: 'rewritten', key: newKey }),
+    await startGateway({ families: 'rewritten', key: oldKey, models: fixtureCatalog }),
+    await startGateway({ families: 'rewritten', key: newKey, models: fixtureCatalog }),
   ]
   home = aHome({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
   home.put('.codex/config.toml', `[projects."${home.at('work')}"]\ntrust_level = "trusted"\n`)

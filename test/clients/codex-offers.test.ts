@@ -75,7 +75,7 @@ test.concurrent.for([['run work'], ['serve']] as const)(
     const trust = `[projects."${home.at('work')}"]\ntrust_level = "trusted"\n`
     home.put(config, trust)
     await runCli(home, ['codex', '--name', 'work', '--model', 'gpt-5.6-sol', '--yes'], { env })
-    await runCli(home, ['rollback'])
+    await runCli(home, ['rollback', '--yes'])
     expect(home.text(config)).toBe(trust)
     gateway.clearRequests()
 

@@ -2,7 +2,7 @@ import { execa } from 'execa'
 import { expect, onTestFinished, test } from 'vitest'
 import { startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
-import { withGateway } from '../support/gateway.ts'
+import { fixtureCatalog, withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
@@ -11,7 +11,7 @@ const key = 'sk-real-droid-9d21c4e7b80f3a56'
 
 // Without FACTORY_AIRGAP_ENABLED, as users run it and unlike in other tests. Then droid chooses no model by itself.
 test('droid starts with the model of the setup, even if the list has another one of the user before it', async () => {
-  const gateway = await startGateway({ families: 'rewritten', key })
+  const gateway = await startGateway({ families: 'rewritten', key, models: fixtureCatalog })
   const other = await withGateway({}, onTestFinished)
   const mine = {
     model: 'gpt-5.4',

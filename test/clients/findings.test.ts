@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { describe, type ExpectStatic, type TestContext, test } from 'vitest'
 import { type Gateway, type LoggedRequest, startGateway } from '../../src/serve/index.ts'
+import { fixtureCatalog } from '../support/gateway.ts'
 import { Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 import { claudeVersions } from './support/install.ts'
@@ -32,6 +33,7 @@ async function aScene({ onTestFinished }: TestContext): Promise<Scene> {
   const gateway = await startGateway({
     families: 'rewritten',
     key,
+    models: fixtureCatalog,
     onRequest: (request) => {
       if (isWrong(request)) tellWrong()
     },

@@ -6,9 +6,9 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients } from '../../scripts/real-clients.js'
 import { familyRows, loadClients } from '../../src/clients/list.ts'
-import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
+import type { Gateway } from '../../src/serve/index.ts'
 import { type CliResult, runCli } from '../support/cli.ts'
-import { withGateway } from '../support/gateway.ts'
+import { fixtureCatalog, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { claudeVersions, installedClient, installedVersions } from './support/install.ts'
 import { inferences, prompt } from './support/prompt.ts'
@@ -19,7 +19,7 @@ import { runClient } from './support/run-client.ts'
 const keys = { one: 'sk-real-one-4f7a1c9e2b8d6035', two: 'sk-real-two-9e2b8d60354f7a1c' }
 
 const one = await withGateway({ key: keys.one })
-const entries = builtInCatalog.filter(({ id }) => /^(gpt-5\.6-sol|gpt-5\.4|claude)/.test(id))
+const entries = fixtureCatalog.filter(({ id }) => /^(gpt-5\.6-sol|gpt-5\.4|claude)/.test(id))
 const models = entries.map((entry) => ({ ...entry, id: entry.id.replace('5.6-sol', '5.5-sol') }))
 const two = await withGateway({ key: keys.two, models })
 beforeEach(() => {
@@ -36,10 +36,7 @@ interface RealClient {
 
 /** The programs that `repoint run` configures. */
 const programs = (await loadClients(familyRows))
-  .filter(
-    ({ program, launchSettings }) =>
-      program.command in installedVersions && launchSettings !== 'impossible',
-  )
+  .filter(({ program }) => program.command in installedVersions)
   .map(({ program }) => program.command)
 
 /** A home with these clients in its PATH, all set up for `one`, in which `two` is saved. */
@@ -124,7 +121,7 @@ test('use and rollback: all three clients change to the other gateway and back, 
   await answers(two)
   expect(one.requests()).toEqual([])
   two.clearRequests()
-  await repoint(home, ['rollback'])
+  await repoint(home, ['rollback', '--yes'])
   await answers(one)
   expect(two.requests()).toEqual([])
   expectNoStrayKey()
@@ -185,8 +182,8 @@ const links: readonly [string, string, string, Readonly<Record<string, string>>]
 ]
 
 test.each(links)('a link of %s sets up %s, which then answers', async (_, app, path, more) => {
-  const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
-  const models = [...builtInCatalog, { ...entry!, id: 'gpt-6-astra' }]
+  const [entry] = fixtureCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
+  const models = [...fixtureCatalog, { ...entry!, id: 'gpt-6-astra' }]
   const gateway = await withGateway({ key: keys.one, models }, onTestFinished)
   const fields = { resource: 'provider', app, endpoint: gateway.url + path, apiKey: keys.one }
   const query = new URLSearchParams({ ...fields, homepage: gateway.url, ...more })

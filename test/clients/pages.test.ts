@@ -4,13 +4,14 @@ import { execa } from 'execa'
 import { expect, onTestFinished, test } from 'vitest'
 import { startGateway } from '../../src/serve/index.ts'
 import { blocksOf } from '../support/doc-blocks.ts'
+import { fixtureCatalog } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { installedClient } from './support/install.ts'
 
 const key = 'sk-canary-pages-6b1d8f3a5c7e9024'
 
 test('docs/ci.md: the first command works as typed with the real Codex, outside of a Git folder', async () => {
-  const gateway = await startGateway({ families: 'rewritten', key })
+  const gateway = await startGateway({ families: 'rewritten', key, models: fixtureCatalog })
   onTestFinished(() => gateway.close())
   const home = aHome()
   const programs = {
@@ -23,9 +24,9 @@ test('docs/ci.md: the first command works as typed with the real Codex, outside 
   }
   mkdirSync(home.at('build'))
 
-  const [{ text } = { text: '' }] = blocksOf('docs/ci.md').filter(({ language }) => language === '')
-  expect(text).toContain('https://gw.example')
-  const line = text.trim().replace('https://gw.example', gateway.url)
+  const [folder, command] = blocksOf('docs/ci.md').filter(({ language }) => language === '')
+  expect(command?.text).toContain('https://gw.example')
+  const line = `${folder?.text}${command?.text}`.replace('https://gw.example', gateway.url)
   const { exitCode, stdout, stderr } = await execa('sh', ['-c', line], {
     cwd: home.at('build'),
     env: { HOME: home.path, PATH: `${home.at('bin')}:/usr/bin:/bin`, KEY: key },

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { tryVersion } from '../../scripts/check-releases/try-version.js'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { fixtureCatalog } from '../support/gateway.ts'
 import { installedClient, installedVersions } from './support/install.ts'
 
 /** Old versions handle our files like the newest one, and send the requests that `npm run check-releases` recorded. */
@@ -36,7 +37,7 @@ describe.concurrent('each version', () => {
     { timeout: 500_000, retry: 1 },
     async ({ name, version, startsUnconfigured }) => {
       const families = chatOnly.includes(`${name} ${version}`) ? 'rewritten' : 'vendor'
-      const gateway: Gateway = await startGateway({ families })
+      const gateway: Gateway = await startGateway({ families, models: fixtureCatalog })
       const program = installedClient(name, version)
       const setup = [name]
       const seen = await tryVersion({

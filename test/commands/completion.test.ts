@@ -18,7 +18,7 @@ function aHomeWithProgram(): Home {
 
 function environment(home: Home): Record<string, string> {
   return {
-    PATH: `${home.at('bin')}:${resolve(process.execPath, '..')}:/usr/bin:/bin`,
+    PATH: `${home.at('bin')}:${process.env['PATH']}`,
     HOME: home.path,
     LANG: 'C.UTF-8',
     TERM: 'xterm-256color',

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { unifiedDiff } from '../../src/commands/demo.ts'
 import { bytesOf, show } from '../edits/helpers.ts'
 import { fc } from '../support/fast-check.ts'
@@ -96,4 +96,18 @@ test('unified diff: patch(1) changes one file into the other with it', async (co
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+test('demo: an installed client answers one word in the temporary home, and reads nothing of the user', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'repoint-demo-test-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const script =
+    'case "$*" in *ping*) echo "$HOME" > "$0.asked"; echo pong ;; *) echo 0.171.0 ;; esac'
+  writeFileSync(join(folder, 'codex'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  const { stdout } = await execa(process.execPath, ['bin/repoint.js', 'demo'], {
+    env: { PATH: `${folder}:${process.env['PATH']}`, TMPDIR: folder, HOME: folder },
+    extendEnv: false,
+  })
+  expect(stdout).toContain('Codex answers: pong')
+  expect(readFileSync(join(folder, 'codex.asked'), 'utf8')).toContain('repoint-demo-')
 })

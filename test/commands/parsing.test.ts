@@ -112,8 +112,8 @@ test.each([
   ['rollback', '', { given: [undefined] }],
   ['rollback', 'claude-gpt --force', { given: ['claude-gpt'], force: true }],
   ['rollback', '--run 1 --dry-run', { run: '1', dryRun: true }],
-  ['doctor', '', { given: [undefined], verify: true, timeout: 30 }],
-  ['doctor', 'claude-gpt --fix --yes', { given: ['claude-gpt'], fix: true, yes: true }],
+  ['doctor', '', { given: [[]], verify: true, timeout: 30 }],
+  ['doctor', 'claude-gpt --fix --yes', { given: [['claude-gpt']], fix: true, yes: true }],
   ['serve', '', { port: 0, host: '127.0.0.1', fault: [], given: [[]] }],
   [
     'serve',

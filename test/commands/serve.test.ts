@@ -205,7 +205,7 @@ describe('serve -- COMMAND', () => {
           /^model_providers\.gateway\.base_url="http:\/\/127\.0\.0\.1:\d+\/v1"$/,
         ),
       )
-      expect(args).toContain('model="gpt-5.6-sol"')
+      expect(args).toContain('model="gpt-6.2-sol"')
       expect(args.slice(-3, -1)).toEqual(['exec', 'ping'])
       expect(args.join()).not.toContain(key)
     },

@@ -77,7 +77,7 @@ test('status shows what it can, and reports that the records cannot be read', as
 
 test('doctor continues without the records, and reports a problem', async () => {
   const { session, output } = unreadable(true)
-  expect(await doctor(session, undefined, looking)).toBe(8)
+  expect(await doctor(session, [], looking)).toBe(8)
   expect(JSON.parse(output.out).checks).toMatchObject([
     { about: 'machine', id: 'not-permitted', result: 'problem' },
     { about: 'codex', id: 'installed' },
@@ -88,5 +88,5 @@ test('doctor continues without the records, and reports a problem', async () => 
 
 test('doctor --fix makes no change that it could not undo', async () => {
   const { session } = unreadable(true)
-  await expect(doctor(session, undefined, { ...looking, fix: true })).rejects.toThrow(UserError)
+  await expect(doctor(session, [], { ...looking, fix: true })).rejects.toThrow(UserError)
 })

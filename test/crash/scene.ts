@@ -23,7 +23,7 @@ export function setupOf(client: string): readonly string[] {
   return [...client.split(' '), ...flags, client === 'claude' ? 'claude-sonnet-5-5' : 'gpt-5.6-sol']
 }
 
-export const undo = ['rollback', '--json']
+export const undo = ['rollback', '--yes', '--json']
 /** A command that changes nothing, except that it recovers. */
 export const look = ['rollback', '--list', '--json']
 

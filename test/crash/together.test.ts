@@ -1,5 +1,7 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { Home } from '../support/home.ts'
@@ -81,6 +83,42 @@ test.skipIf(noStrace !== undefined)(
     expect(writes).toBeGreaterThan(2 * Object.keys(homes).length - 1)
   },
 )
+
+/** A container has other PIDs. Not every machine lets a test make one. */
+const inContainer = ['unshare', '--pid', '--fork', '--mount-proc']
+const canUnshare = spawnSync(inContainer[0]!, [...inContainer.slice(1), 'true']).status === 0
+
+test.runIf(canUnshare)('a command in a container leaves a living run alone', async () => {
+  const scene = await Scene.ready(pair, [])
+  // Stops with one file switched, and the other not.
+  const running = runCommand(
+    scene.command(setupOf('codex'), {
+      NODE_OPTIONS: `--import=${resolve('test/crash/kill-hook.mjs')}`,
+      KILL_BEFORE: '^rename .*/\\.codex/',
+      KILL_WITH: 'SIGSTOP',
+    }),
+  )
+  const state = scene.home.at('.local/state/repoint')
+  while (!existsSync(`${state}/journal.json`)) await sleep(5)
+  const [holder = ''] = readdirSync(`${state}/lock`)
+  const pid = Number.parseInt(holder, 10)
+  const isStopped = () => / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  while (!isStopped()) await sleep(20)
+
+  const before = scene.home.snapshot()
+  for (const args of [['status'], undo]) {
+    const { argv, env } = scene.command(args)
+    const { status, stderr, stdout } = await runCommand({ argv: [...inContainer, ...argv], env })
+    expect(stdout + stderr).toContain(`Another run of repoint is in progress: process ${pid} on `)
+    expect(status).toBe(9)
+  }
+  expect(scene.home.snapshot()).toEqual(before)
+  expect(scene.isUnsettled()).toBe(true)
+
+  process.kill(pid, 'SIGCONT')
+  expect(await running).toMatchObject({ status: 0 })
+  expect(scene.isUnsettled()).toBe(false)
+})
 
 /** Reads every command line on this machine, as any user can. */
 function watchCommandLines() {

@@ -259,7 +259,7 @@ test('a table is added to a list below another table as a whole', () => {
 
 test('a table is added before another that is replaced', () => {
   const top = { element: { id: 'top' }, isFirst: true as const }
-  const changes = [
+  const changes: SettingChange[] = [
     { path: ['models', ours], value: { id: 'ours', x: 1 } },
     { path: ['models', top], value: { id: 'top' } },
   ]

@@ -12,10 +12,26 @@ afterEach(() => {
 
 export const key = 'sk-load-0123456789abcdefghijklmnop'
 
+interface GatewayProcessOptions {
+  readonly faults?: readonly object[]
+  /** Absent: the built-in catalog. */
+  readonly models?: readonly (string | object)[]
+  readonly execArgv?: string[]
+}
+
 /** Starts the built gateway in a separate process. */
-export async function aGatewayProcess(faults: readonly object[] = [], execArgv: string[] = []) {
+export async function aGatewayProcess({
+  faults = [],
+  models,
+  execArgv = [],
+}: GatewayProcessOptions = {}) {
   const child = fork(resolve('scripts/bench/gateway-server.js'), {
-    env: { ...process.env, KEY: key, FAULTS: JSON.stringify(faults) },
+    env: {
+      ...process.env,
+      KEY: key,
+      FAULTS: JSON.stringify(faults),
+      ...(models && { MODELS: JSON.stringify(models) }),
+    },
     execArgv,
   })
   children.push(child)

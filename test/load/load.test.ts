@@ -9,15 +9,9 @@ const json = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json
 const ping = JSON.stringify({ model: 'gpt-5.6', messages: [{ role: 'user', content: 'ping' }] })
 const chat = requestText('POST /v1/chat/completions', json, ping)
 
-/** Sends at least `requests` requests. */
-async function send(port: number, requests: number): Promise<number> {
+async function send(port: number, answers: number): Promise<void> {
   const answerBytes = (await oneAnswer(port, chat)).length
-  let sent = 0
-  while (sent < requests) {
-    const options = { connections: 16, durationMs: 1000, answerBytes }
-    sent += await loadServer(port, chat, options)
-  }
-  return sent
+  await loadServer(port, chat, { connections: 16, answers, answerBytes })
 }
 
 /**
@@ -35,13 +29,13 @@ async function connectAll(port: number, count: number): Promise<Socket[]> {
 }
 
 test('load: the process uses as much memory after 30,000 requests as after 10,000', async () => {
-  const gateway = await aGatewayProcess([], ['--expose-gc'])
+  const gateway = await aGatewayProcess({ execArgv: ['--expose-gc'] })
   await send(gateway.port, 10_000)
   await expectNoLeak(gateway, () => send(gateway.port, 20_000))
 })
 
 test('load: 2,000 slow streams can be open at once, and all of them end', async () => {
-  const gateway = await aGatewayProcess([{ betweenMs: 4000 }])
+  const gateway = await aGatewayProcess({ faults: [{ betweenMs: 4000 }] })
   const body = JSON.stringify({ ...JSON.parse(ping), stream: true })
   const request = requestText('POST /v1/chat/completions', json, body)
   const streams: Socket[] = []
@@ -68,7 +62,7 @@ test('load: 2,000 slow streams can be open at once, and all of them end', async 
 })
 
 test('load: 2,000 clients that disconnect leave no stream open', async () => {
-  const gateway = await aGatewayProcess([{ betweenMs: 60_000 }])
+  const gateway = await aGatewayProcess({ faults: [{ betweenMs: 60_000 }] })
   const body = JSON.stringify({ ...JSON.parse(ping), stream: true })
   const request = requestText('POST /v1/chat/completions', json, body)
   const sockets = await connectAll(gateway.port, 2000)
@@ -79,7 +73,7 @@ test('load: 2,000 clients that disconnect leave no stream open', async () => {
 })
 
 test('load: a body that arrives byte by byte needs no more memory than its bytes', async () => {
-  const gateway = await aGatewayProcess([], ['--expose-gc'])
+  const gateway = await aGatewayProcess({ execArgv: ['--expose-gc'] })
   const headers = Object.entries({ Host: 'x', ...json, 'Transfer-Encoding': 'chunked' })
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
   const socket = connect(gateway.port, '127.0.0.1')

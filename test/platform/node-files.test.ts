@@ -93,6 +93,27 @@ describe('files', () => {
   })
 })
 
+describe('freeBytes', () => {
+  const statistics = { bsize: 4096, blocks: 100, bfree: 9, bavail: 7, files: 50, ffree: 5 }
+  const freeWith = (changed: Partial<typeof statistics>) =>
+    nodeFiles('linux', {
+      ...fs,
+      statfsSync: (() => ({ ...statistics, ...changed })) as unknown as typeof fs.statfsSync,
+    }).freeBytes('/')
+
+  test('is what this user can write', () => {
+    expect(freeWith({})).toBe((process.getuid?.() === 0 ? 9 : 7) * 4096)
+    expect(freeWith({ ffree: 0 })).toBe(0)
+    expect(freeWith({ files: 0, ffree: 0 })).toBeGreaterThan(0)
+    expect(nodeFiles('linux').freeBytes(aHome().path)).toBeGreaterThan(0)
+  })
+
+  test('is unknown where the file system does not say', () => {
+    expect(freeWith({ blocks: 0, bavail: 0, bfree: 0 })).toBeUndefined()
+    expect(nodeFiles('linux').freeBytes(aHome().at('nowhere'))).toBeUndefined()
+  })
+})
+
 test('rename on Windows: does not retry if the target is a folder', () => {
   const home = aHome({ 'folder/file': '' })
   let attempts = 0

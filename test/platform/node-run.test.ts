@@ -76,6 +76,13 @@ describe.runIf(process.platform !== 'win32')('a command', () => {
       for (const { stdout } of [filtered, given]) expect(stdout).not.toContain('REPOINT_')
       expect(filtered.stdout).toContain('PATH=')
       expect(given.stdout).toContain('GIVEN=yes')
+
+      // A client that is started gets those that point it at the gateway.
+      const env = { ...process.env, REPOINT_RUN_PI: '{}', REPOINT_RUN_HEADER_1: 'x' }
+      const launched = await run('env', [], { ...options, env, isLaunch: true })
+      expect(launched.stdout).toContain('REPOINT_RUN_PI={}')
+      expect(launched.stdout).toContain('REPOINT_RUN_HEADER_1=x')
+      expect(launched.stdout).not.toContain('REPOINT_API_KEY')
     } finally {
       delete process.env['REPOINT_API_KEY']
       delete process.env['REPOINT_TEST_OTHER']

@@ -45,21 +45,45 @@ const refusals = {
   stream_options: without('stream_options'),
   include: without('include'),
   reasoning: without('reasoning'),
-  'unnamed, where it is include': (body) =>
-    body['include'] === undefined ? undefined : { words: 'Bad request' },
-  'unnamed, where it is tools': (body) =>
-    body['tools'] === undefined ? undefined : { words: 'Bad request' },
+  'web search': ({ tools }) =>
+    JSON.stringify(tools)?.includes('web_search')
+      ? { words: "unknown tool type 'web_search'" }
+      : undefined,
+  unnamed: () => ({ words: 'Bad request' }),
   betas: (_, { headers }) =>
     headers['anthropic-beta'] === undefined ? undefined : { words: 'invalid beta flag' },
-  'betas, in words of Anthropic': (_, { headers }) =>
-    String(headers['anthropic-beta']).includes('context-management')
-      ? {
+  'a beta, in words of Anthropic': refusingBetas((betas) => anthropicsWords(betas, /^context/)),
+  'a beta, in words of Anthropic behind those of a proxy': refusingBetas((betas) => {
+    const words = anthropicsWords(betas, /^context/)
+    return words && `litellm.BadRequestError: vertex-ai error: ${words} (req_1)`
+  }),
+  'every beta, in words of Anthropic': refusingBetas((betas) => anthropicsWords(betas, /./)),
+  'context_management, in words of LiteLLM': (body) =>
+    body['context_management'] === undefined
+      ? undefined
+      : {
           words:
-            'Unexpected value(s) `context-management-2025-06-27` for the `anthropic-beta` header.',
-        }
-      : undefined,
+            'litellm.BadRequestError: AnthropicException - context_management: Extra inputs are not permitted. Received Model Group=x',
+        },
   context_management: without('context_management'),
 } satisfies Record<string, Refusal>
+
+function refusingBetas(wordsFor: (betas: readonly string[]) => string | undefined): Refusal {
+  return (_, { headers }) => {
+    const betas = String(headers['anthropic-beta'] ?? '')
+      .split(',')
+      .filter((beta) => beta !== '')
+    const words = wordsFor(betas)
+    return words === undefined ? undefined : { words }
+  }
+}
+
+function anthropicsWords(betas: readonly string[], rejected: RegExp): string | undefined {
+  const names = betas.filter((beta) => rejected.test(beta)).map((beta) => `\`${beta}\``)
+  return names.length === 0
+    ? undefined
+    : `Unexpected value(s) ${names.join(', ')} for the \`anthropic-beta\` header.`
+}
 
 /** Starts a gateway that rejects requests according to `refusal`. */
 function refusing(refusal: Refusal) {
@@ -93,10 +117,13 @@ async function setUp(setup: string, refusal: Refusal) {
   const args = line.split(' ')
   const { json, text } = await runHere(home, args, { REPOINT_API_KEY: key })
   expect(text).not.toContain(key)
-  const posts = server.seen.filter(({ method }) => method === 'POST').length
+  const posts = server.seen.flatMap(({ method, url, body }) =>
+    method === 'POST' ? [`${JSON.parse(body).model} at ${url}`] : [],
+  )
   return {
     home,
     posts,
+    warnings: json['warnings'],
     error: json['error'] as { code: string; message: string; hint: string } | undefined,
   }
 }
@@ -110,7 +137,7 @@ const clients = await loadClients(familyRows)
 const recordings = await Promise.all(clients.map((client) => client.loadRecordings()))
 const recordedClients = everyClient.filter((_, index) => recordings[index]!.requests.length > 0)
 
-/** The refusal, the setups that it affects, a part of the message, and a part of the hint. */
+/** The refusal, the setups that it stops, a part of the message, and a part of the hint. */
 const rows: readonly (readonly [keyof typeof refusals, readonly string[], string, string])[] = [
   ['max_tokens', chat, 'max_tokens', '--output-limit'],
   [
@@ -119,26 +146,14 @@ const rows: readonly (readonly [keyof typeof refusals, readonly string[], string
     'max_completion_tokens 131072',
     '"maxTokensField": "max_tokens"',
   ],
-  ['more than 8192', ['opencode', 'kilo'], 'max_tokens 32000', '--output-limit'],
   ['more than 8192', ['cline'], 'max_tokens 32000', '--model ID'],
-  ['more than 8192', ['qwen'], 'max_tokens 64000', '--output-limit'],
-  ['more than 8192', ['droid'], 'max_tokens 131072', '--output-limit'],
-  ['more than 8192', ['pi'], 'max_completion_tokens 131072', '--output-limit'],
-  ['more than 8192', ['claude'], 'max_tokens 128000', 'CLAUDE_CODE_MAX_OUTPUT_TOKENS'],
-  ['more than 8192, in words of Bedrock', ['opencode'], 'max_tokens 32000', '--output-limit'],
   ['stream_options', everyChat, 'stream_options', '--model ID'],
   ['stream_options', ['pi'], 'stream_options', '"supportsUsageInStreaming": false'],
   ['include', ['codex'], 'include', '--model ID'],
-  ['include', ['pi --protocol responses'], 'include', '--no-reasoning'],
   ['reasoning', ['codex'], 'reasoning', '--model ID'],
-  ['unnamed, where it is include', ['codex'], 'all its parameters', '--catalog'],
-  ['betas', ['claude'], 'anthropic-beta', 'CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS'],
-  [
-    'context_management',
-    ['claude'],
-    'context_management',
-    'CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS',
-  ],
+  // Claude Code sends these betas with any settings, and only the installed one repairs its request.
+  ['betas', ['claude'], 'anthropic-beta', '--no-verify'],
+  ['every beta, in words of Anthropic', ['claude'], 'anthropic-beta', '--no-verify'],
 ]
 
 describe.each(rows)('a gateway that rejects %s', (refused, setups, named, cure) => {
@@ -151,17 +166,21 @@ describe.each(rows)('a gateway that rejects %s', (refused, setups, named, cure) 
   })
 })
 
-describe.each(['tools', 'unnamed, where it is tools'] as const)(
-  'a gateway that rejects %s',
-  (refused) => {
-    test.each(recordedClients)('fails a setup of %s', async (setup) => {
-      const { error } = await setUp(setup, refusals[refused])
-      expect(error).toMatchObject({ code: 'tools-unsupported' })
-    })
-  },
-)
+test.each(recordedClients)('a gateway that rejects tools fails a setup of %s', async (setup) => {
+  const { error } = await setUp(setup, refusals.tools)
+  expect(error).toMatchObject({ code: 'tools-unsupported' })
+})
 
-/** The client never sends the member, an option removes it, or the client retries without it. */
+test('a gateway that names no reason is quoted, and asked once for each protocol', async () => {
+  const { error, posts } = await setUp('codex', refusals.unnamed)
+  expect(error).toMatchObject({
+    code: 'request-rejected',
+    message: expect.stringContaining('"Bad request"'),
+  })
+  expect(posts).toHaveLength(1)
+})
+
+/** The client never sends the member, or an option removes it. */
 test.each<[keyof typeof refusals, string]>([
   ['max_completion_tokens', 'opencode'],
   ['max_tokens', 'pi'],
@@ -173,11 +192,51 @@ test.each<[keyof typeof refusals, string]>([
   ['more than 8192', 'droid --output-limit 8192'],
   ['more than 8192', 'pi --output-limit 8192'],
   ['betas', 'codex'],
-  ['betas, in words of Anthropic', 'claude'],
 ])('a gateway that rejects %s passes a setup of %s', async (refused, setup) => {
   const { error } = await setUp(setup, refusals[refused])
   expect(error).toBeUndefined()
 })
+
+/** One option leaves out what the words name: the flag, and what the files say then. */
+test.each<[keyof typeof refusals, string, string, string]>([
+  ['more than 8192', 'opencode', '--output-limit 8192', '"output": 8192'],
+  ['more than 8192', 'kilo', '--output-limit 8192', '"output": 8192'],
+  ['more than 8192', 'qwen', '--output-limit 8192', '"max_tokens": 8192'],
+  ['more than 8192', 'pi', '--output-limit 8192', '"maxTokens": 8192'],
+  ['more than 8192', 'droid', '--output-limit 8192', '"maxOutputTokens": 8192'],
+  ['more than 8192', 'claude', '--output-limit 8192', '"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8192"'],
+  ['more than 8192, in words of Bedrock', 'opencode', '--output-limit 8192', '"output": 8192'],
+  ['include', 'pi --protocol responses', '--no-reasoning', '"reasoning": false'],
+  ['web search', 'codex', '--web-search disabled', 'web_search = "disabled"'],
+  ...(
+    [
+      'a beta, in words of Anthropic',
+      'a beta, in words of Anthropic behind those of a proxy',
+      'context_management',
+      'context_management, in words of LiteLLM',
+    ] as const
+  ).map((refused): [keyof typeof refusals, string, string, string] => [
+    refused,
+    'claude',
+    '--no-betas',
+    '"CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS": "1"',
+  ]),
+])(
+  'a gateway that rejects %s is set up for %s with %s, which a rollback undoes',
+  async (refused, setup, flag, written) => {
+    const { home, error, warnings } = await setUp(setup, refusals[refused])
+    expect(error).toBeUndefined()
+    expect(warnings).toContainEqual(
+      expect.objectContaining({ code: 'part-left-out', message: expect.stringContaining(flag) }),
+    )
+    const files = Object.values(home.snapshot()).map((entry) => entry.split(' ')[2] ?? '')
+    const texts = files.map((bytes) => Buffer.from(bytes, 'base64').toString())
+    expect(texts.some((text) => text.includes(written))).toBe(true)
+
+    expect((await runHere(home, ['rollback', '--yes'], {})).json['error']).toBeUndefined()
+    expect(home.snapshot()).toEqual({})
+  },
+)
 
 test.each([
   ['CLAUDE_CODE_MAX_OUTPUT_TOKENS', '8000', 'more than 8192'],
@@ -189,10 +248,11 @@ test.each([
   expect((await runHere(home, args, { REPOINT_API_KEY: key })).json['error']).toBeUndefined()
 })
 
-test.each(everyClient)('a healthy gateway gets one probe for %s', async (setup) => {
+test.each(everyClient)('a healthy gateway gets each probe of %s once', async (setup) => {
   const { posts, error } = await setUp(setup, () => undefined)
   expect(error).toBeUndefined()
-  expect(posts).toBe(1)
+  expect(posts.length).toBeGreaterThan(0)
+  expect(posts).toEqual([...new Set(posts)])
 })
 
 test('doctor and use report a gateway that starts to reject a member later', async () => {

@@ -42,11 +42,10 @@ describe('repoint check', () => {
     expect(byId['codex']).toMatchObject({ works: true, protocol: 'responses', tools: true })
     expect(byId['claude']).toMatchObject({ works: true, protocol: 'messages' })
     expect(byId['opencode']).toMatchObject({ works: true, protocol: 'responses', images: true })
-    // It speaks chat only, where OpenAI rejects tools for gpt-5.6.
-    expect(byId['cline']).toMatchObject({ works: false, code: 'protocol-unsupported' })
+    // It speaks chat only, where OpenAI rejects tools for gpt-5.6: the next default works.
+    expect(byId['cline']).toMatchObject({ works: true, model: expect.not.stringMatching('sol') })
     // It has no file for a gateway.
     expect(byId['copilot']).toMatchObject({ works: true, configuredBy: 'environment' })
-    expect(byId['cline']?.hint).toContain('Cline supports only the chat protocol')
 
     expect(home.snapshot()).toEqual({})
     const gets = gateway.requests().filter(({ method }) => method === 'GET')
@@ -58,6 +57,25 @@ describe('repoint check', () => {
     const home = aHome()
     await run(home, ['gateways', 'add', gateway.url, '--name', 'work'], canary)
     expect((await run(home, ['check', 'work'])).json).toMatchObject({ gateway: 'work' })
+  })
+
+  test('shows what keeps a client here from working, and asks the gateway all the same', async () => {
+    const gateway = await aGateway()
+    const home = aHome({ '.codex/config.toml': 'model = ' })
+    home.put('bin/codex', '#!/bin/sh\necho codex-cli 0.169.0\n', 0o755)
+    const env = { REPOINT_API_KEY: canary, PATH: home.at('bin') }
+    const { status, stdout } = await runInProcess(home, ['check', gateway.url], { env })
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/✔ Codex +gpt-5/)
+    expect(stdout).toMatch(/! Codex: .*\.codex\/config\.toml/)
+
+    const { json } = await runInProcess(home, ['check', gateway.url, '--json'], { env })
+    expect(
+      clientsIn(json as Record<string, unknown>).find(({ id }) => id === 'codex'),
+    ).toMatchObject({
+      works: true,
+      obstacles: [{ code: 'codex-config-invalid', weight: 'blocks' }],
+    })
   })
 
   test('ends with the reason if no client works', async () => {
@@ -115,7 +133,9 @@ describe('repoint gateways add', () => {
 
 describe('a setup of several clients, one of which cannot use the gateway', () => {
   test('a script gets an error whose hint sets up the others', async () => {
-    const gateway = await aGateway()
+    const gateway = await aGateway({
+      faults: [{ status: 404, message: 'Not Found', route: 'chat' }],
+    })
     const home = aHome()
     const args = ['setup', 'codex', 'cline', '--base-url', gateway.url, '--yes']
     const { status, json } = await run(home, args, canary)
@@ -136,11 +156,16 @@ test('Node prints no warning if every client uses a slow gateway', async () => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })
 
-test('if no rule knows any of many models, the hint lists all of them', async () => {
+const notAllowed = { status: 404, message: 'The model does not exist or you lack access to it.' }
+
+test('if no rule knows a model and the gateway rejects the first ones, the hint lists all', async () => {
   const models = 'alpha bravo charlie delta echo foxtrot golf hotel'.split(' ')
-  const gateway = await aGateway({ families: 'rewritten', models })
+  const faults = [{ ...notAllowed, route: 'responses' as const }]
+  const gateway = await aGateway({ families: 'rewritten', models, faults })
   const home = aHome()
   const failed = await run(home, ['codex', '--base-url', gateway.url, '--yes'], canary)
+  const posts = gateway.requests().filter(({ method }) => method === 'POST')
+  expect(posts).toHaveLength(3)
   const { hint } = failed.json['error'] as { hint: string }
   const [, command = ''] = /repoint (models --base-url \S+)/.exec(hint)!
   const list = await run(home, command.split(' '), canary)
@@ -151,10 +176,11 @@ test('if no rule knows any of many models, the hint lists all of them', async ()
 })
 
 test('clients that fail for the same reason share a line', async () => {
-  const models = 'alpha bravo'.split(' ')
-  const gateway = await aGateway({ families: 'rewritten', models })
+  const routes = ['chat', 'responses', 'messages'] as const
+  const faults = routes.map((route) => ({ ...notAllowed, route }))
+  const gateway = await aGateway({ families: 'rewritten', models: ['alpha', 'bravo'], faults })
   const env = { REPOINT_API_KEY: canary }
   const { stdout } = await runInProcess(aHome(), ['check', gateway.url], { env })
-  const lines = stdout.split('\n').filter((line) => /\b(?:opencode|Kilo|Cline)\b/.test(line))
+  const lines = stdout.split('\n').filter((line) => /\b(?:opencode|Kilo)\b/.test(line))
   expect(lines).toHaveLength(1)
 })

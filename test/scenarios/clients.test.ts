@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { builtInCatalog } from '../../src/serve/index.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runInProcess } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 import { setUp, trySetUp } from '../support/setup.ts'
 
 const canary = 'sk-canary-5e6f708192a3b47f3a9b2c4d'
@@ -140,7 +140,7 @@ describe('repoint claude', () => {
       await setUp(plain, 'claude', gateway)
       const home = aHome(given)
       for (const line of [...first, ...between])
-        if (line.startsWith('rollback')) await runInProcess(home, line.split(' '))
+        if (line.startsWith('rollback')) await runHere(home, [...line.split(' '), '--yes'])
         else expect((await setUp(home, line, gateway)).status).toBe(0)
       expect(settingsOf(home).env).not.toMatchObject(userEnv)
       await setUp(home, ['claude', ...flags], gateway)
@@ -182,11 +182,11 @@ describe('repoint claude', () => {
   })
 
   test.each([
-    ['settings that are an array', '[]', 'config-invalid'],
+    ['settings that are an array', '[]', 'claude-settings-skipped'],
     ['an env that is a string', '{"env":"x"}', 'config-conflict'],
     ['duplicate keys on our path', '{"env":{},"env":{}}', 'config-conflict'],
-    ['trailing garbage', '{} x', 'config-invalid'],
-    ['a truncated file', '{"env":', 'config-invalid'],
+    ['trailing garbage', '{} x', 'claude-settings-skipped'],
+    ['a truncated file', '{"env":', 'claude-settings-skipped'],
   ])('a setup refuses %s, names the place and writes nothing', async (_, text, code) => {
     const home = aHome({ '.claude/settings.json': text })
     const result = await trySetUp(home, 'claude', gateway)
@@ -248,7 +248,7 @@ describe('repoint opencode and a config that is renamed later', () => {
       if (now) renameSync(config, home.at(`.config/opencode/${now}`))
       else rmSync(config)
       const before = home.text(auth)
-      await runInProcess(home, ['rollback'])
+      await runInProcess(home, ['rollback', '--yes'])
       expect(home.text(auth)).toBe(now ? before : authBefore)
     },
   )
@@ -267,7 +267,7 @@ describe('repoint opencode and a config that is renamed later', () => {
       renameSync(home.at('.config/opencode/opencode.json'), home.at(`.config/opencode/${now}`))
       const setup = home.snapshot()
 
-      const { status, json } = await runInProcess(home, ['rollback', ...flags, '--json'])
+      const { status, json } = await runInProcess(home, ['rollback', '--yes', ...flags, '--json'])
       expect(status).not.toBe(0)
       expect(home.snapshot()).toEqual(setup)
       if (flags.includes('--force'))
@@ -275,8 +275,8 @@ describe('repoint opencode and a config that is renamed later', () => {
       else expect(json).toMatchObject({ changed: false, warnings: [{ code: 'rollback-held' }] })
 
       // The same command goes on with the next run, and still does no harm.
-      await runInProcess(home, ['rollback', ...flags, '--json'])
-      await runInProcess(home, ['rollback', '--redo', '--json'])
+      await runInProcess(home, ['rollback', '--yes', ...flags, '--json'])
+      await runInProcess(home, ['rollback', '--yes', '--redo', '--json'])
       expect(home.text(auth)).not.toContain(older)
     },
   )
@@ -290,12 +290,45 @@ describe('several clients', () => {
     await setUp(home, 'claude', gateway)
     await setUp(home, 'opencode', gateway)
     for (const client of ['codex', 'opencode', 'claude'])
-      expect((await runInProcess(home, ['rollback', client])).status).toBe(0)
+      expect((await runInProcess(home, ['rollback', '--yes', client])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
   })
 })
 
+test('repoint codex claude is repoint setup codex claude', async () => {
+  const home = aHome()
+  const { json } = await setUp(home, 'codex claude', gateway)
+  expect(json).toMatchObject({ command: 'setup', changed: true })
+  const { json: status } = await runInProcess(home, ['doctor', 'codex', 'claude', '--json'])
+  const about = new Set((status as { checks: { about: string }[] }).checks.map((one) => one.about))
+  expect([...about]).toEqual(['codex', 'claude'])
+
+  const refused = await trySetUp(home, 'codex claude --model gpt-5.4', gateway)
+  expect(refused).toMatchObject({ status: 2, json: { error: { code: 'usage' } } })
+})
+
+test.each(['gateways add', 'check', 'models', 'editor', 'copilot', 'run --help'])(
+  'repoint %s accepts --yes',
+  async (words) => {
+    const args = [...words.split(' '), '--base-url', gateway.url, '--yes', '--json']
+    const asked = words === 'gateways add' ? ['gateways', 'add', gateway.url, '--yes'] : args
+    const { status } = await runInProcess(aHome(), asked, { env: { REPOINT_API_KEY: canary } })
+    expect(status).toBe(0)
+  },
+)
+
 describe('repoint models and editor', () => {
+  test('models takes the name of a saved gateway, or an address', async () => {
+    const home = aHome()
+    await setUp(home, 'claude --name work', gateway)
+    for (const word of ['work', gateway.url]) {
+      const env = { REPOINT_API_KEY: canary }
+      const { status, json } = await runInProcess(home, ['models', word, '--json'], { env })
+      expect({ status, json }).toMatchObject({ status: 0, json: { baseUrl: gateway.url } })
+    }
+    expect((await runInProcess(home, ['models', 'wrok'])).stderr).toContain('Did you mean work?')
+  })
+
   test('models and editor ask the gateway of the newest setup, if none is named', async () => {
     const home = aHome()
     await setUp(home, 'claude', gateway)
@@ -398,7 +431,7 @@ describe.each(['codex', 'claude', 'opencode'] as const)('%s, configured by hand'
       [['--redo'], written],
       [[], before],
     ] as const) {
-      expect((await runInProcess(home, ['rollback', ...way])).status).toBe(0)
+      expect((await runInProcess(home, ['rollback', '--yes', ...way])).status).toBe(0)
       expect(home.snapshot()).toEqual(expected)
     }
   })
@@ -411,7 +444,7 @@ describe.each(['codex', 'claude', 'opencode'] as const)('%s, configured by hand'
     home.put(key, home.text(key).replace('sk-own-1', 'sk-new-1'))
     const before = home.snapshot()
     expect((await setUp(home, [client], gateway)).status).toBe(0)
-    expect((await runInProcess(home, ['rollback'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
   })
 })

@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
+import type { Gateway } from '../../src/serve/index.ts'
 import { codexTable } from '../support/codex-table.ts'
-import { withGateway } from '../support/gateway.ts'
+import { fixtureCatalog, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -13,7 +13,7 @@ const file = '.codex/repoint-models.json'
 const config = '.codex/config.toml'
 
 async function aGateway(...ids: string[]): Promise<Gateway> {
-  const models = builtInCatalog.filter(({ id }) => ids.length === 0 || ids.includes(id))
+  const models = fixtureCatalog.filter(({ id }) => ids.length === 0 || ids.includes(id))
   const gateway = await withGateway({ key, models }, onTestFinished)
   return gateway
 }
@@ -21,7 +21,8 @@ async function aGateway(...ids: string[]): Promise<Gateway> {
 function aHomeWithCodex(): Home {
   const home = aHome({ [config]: 'approval_policy = "on-request" # mine\n' })
   home.put('table.json', codexTable)
-  const prints = `case "$1" in debug) cat "${home.at('table.json')}";; *) echo codex-cli 0.169.0;; esac`
+  // A client that fails by itself decides nothing.
+  const prints = `case "$*" in *ping) exit 1;; esac; case "$1" in debug) cat "${home.at('table.json')}";; *) echo codex-cli 0.169.0;; esac`
   home.put('bin/codex', `#!/bin/sh\n${prints}\n`, 0o755)
   return home
 }
@@ -46,7 +47,7 @@ test('a setup writes it, later setups keep or update it, --no-catalog removes it
   const first = await repoint(home, gateway, 'codex', '--catalog', '--name', 'work', '--yes')
   expect(first).toMatchObject({ status: 0, json: { changed: true, warnings: [] } })
   expect(slugs(home)).toEqual(
-    builtInCatalog.filter(({ id }) => id.startsWith('gpt-5')).map(({ id }) => id),
+    fixtureCatalog.filter(({ id }) => id.startsWith('gpt-5')).map(({ id }) => id),
   )
   const written = home.text(file)
 
@@ -67,9 +68,9 @@ test('a setup writes it, later setups keep or update it, --no-catalog removes it
   await repoint(home, gateway, 'codex', '--no-catalog', '--yes')
   expect(existsSync(home.at(file))).toBe(false)
   expect(home.text(config)).not.toContain('model_catalog_json')
-  await repoint(home, gateway, 'rollback')
+  await repoint(home, gateway, 'rollback', '--yes')
   expect(home.text(file)).toBe(written)
-  await repoint(home, gateway, 'rollback', '--original')
+  await repoint(home, gateway, 'rollback', '--yes', '--original')
   expect(existsSync(home.at(file))).toBe(false)
   expect(home.text(config)).toBe(before)
 })
@@ -119,7 +120,7 @@ test('a gateway that refuses Responses Lite passes the check only with a catalog
   gateway.setFaults([{ status: 400, holds: 'additional_tools', message }])
   const refused = {
     message: expect.stringContaining(
-      `rejects a request of Codex with input (HTTP 400: "Unsupported Responses API input item type: `,
+      `rejects a request of Codex for gpt-5.6-sol with input (HTTP 400: "Unsupported Responses API input item type: `,
     ),
   }
   const doctor = await repoint(home, gateway, 'doctor', 'codex')

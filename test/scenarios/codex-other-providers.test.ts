@@ -58,9 +58,9 @@ test.each(['codex', 'setup codex'])(
     expect((await repoint(home, `${line} --yes`)).json).toMatchObject({ changed: false })
     expect((await repoint(home, 'status codex --exit-code')).status).toBe(0)
 
-    await repoint(home, 'rollback')
+    await repoint(home, 'rollback --yes')
     expect(home.snapshot()).toEqual(before)
-    await repoint(home, 'rollback --redo')
+    await repoint(home, 'rollback --yes --redo')
     expect(isTurnedOff(home)).toBe(true)
   },
 )
@@ -98,7 +98,7 @@ test('--keep-old-gateway keeps the provider with its key, in a file that others 
   const again = await repoint(home, 'codex --yes --keep-old-gateway')
   expect(again.json).toMatchObject({ changed: false })
 
-  await repoint(home, 'rollback')
+  await repoint(home, 'rollback --yes')
   expect(home.snapshot()).toEqual(before)
 })
 
@@ -108,6 +108,6 @@ test("a setup refuses a profile that redirects the gateway's provider, with and 
   const before = home.snapshot()
   const { json, status } = await repoint(home, 'codex --yes')
   expect(status).toBe(8)
-  expect(json).toMatchObject({ error: { code: 'config-conflict', filesChanged: false } })
+  expect(json).toMatchObject({ error: { code: 'codex-key-elsewhere', filesChanged: false } })
   expect(home.snapshot()).toEqual(before)
 })

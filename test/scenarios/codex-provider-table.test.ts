@@ -45,9 +45,9 @@ test.each(['codex --yes', 'setup codex --yes'])(
     expect(home.text(config)).not.toContain('model_catalog_url')
     expect((await repoint(home, line)).json).toMatchObject({ changed: false })
 
-    await repoint(home, 'rollback')
+    await repoint(home, 'rollback --yes')
     expect(home.snapshot()[config]).toEqual(before[config])
-    await repoint(home, 'rollback --redo')
+    await repoint(home, 'rollback --yes --redo')
     expect(home.text(config)).not.toContain('model_catalog_url')
   },
 )
@@ -74,10 +74,10 @@ test('a setup removes it from a handwritten table under our id, and a rollback r
   const before = home.snapshot()
   const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
   const { stdout } = await runInProcess(home, ['codex', '--yes'], { env })
-  const reported = stdout.split('\n').filter((line) => line.includes('model_catalog_url in'))
+  const reported = stdout.split('\n').filter((line) => line.includes('model_catalog_url from'))
   expect(reported).toHaveLength(1)
   expect(home.text(config)).not.toContain('old.example')
-  await repoint(home, 'rollback')
+  await repoint(home, 'rollback --yes')
   expect(home.snapshot()).toEqual(before)
 })
 
@@ -86,7 +86,7 @@ test('a rollback that keeps a later address does not restore the setting next to
   await repoint(home, 'codex --yes')
   const text = home.text(config)
   home.put(config, text.replaceAll(gateway.url, 'https://later.example'))
-  await repoint(home, 'rollback')
+  await repoint(home, 'rollback --yes')
   expect(home.text(config)).toContain('later.example')
   expect(home.text(config)).not.toContain('model_catalog_url')
 })
@@ -98,7 +98,7 @@ test('a setup refuses a profile with the setting, and status and doctor name it'
   const before = home.snapshot()
   const { status, json, text } = await repoint(home, 'codex --yes')
   expect(status).toBe(8)
-  expect(json).toMatchObject({ error: { code: 'config-conflict', filesChanged: false } })
+  expect(json).toMatchObject({ error: { code: 'codex-key-elsewhere', filesChanged: false } })
   expect(text).toContain('x.config.toml:2')
   expect(home.snapshot()).toEqual(before)
   for (const line of ['doctor codex --no-verify', 'status codex'])

@@ -154,7 +154,7 @@ supports_websockets = false
       await runInProcess(home, ['status', '--json']),
     ]
     outputs.push(
-      await runInProcess(home, ['rollback']),
+      await runInProcess(home, ['rollback', '--yes']),
       await runInProcess(home, ['rollback', '--list']),
     )
     for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(canary)
@@ -195,16 +195,16 @@ describe('repoint rollback', () => {
     const after = home.snapshot()
     expect(after).not.toEqual(before)
 
-    const undone = await runInProcess(home, ['rollback', '--json'])
+    const undone = await runInProcess(home, ['rollback', '--yes', '--json'])
     expect(undone.json).toMatchObject({
       changed: true,
       undoes: (setup.json as { run: string }).run,
     })
     expect(home.snapshot()).toEqual(before)
 
-    await runInProcess(home, ['rollback', 'codex', '--redo'])
+    await runInProcess(home, ['rollback', '--yes', 'codex', '--redo'])
     expect(home.snapshot()).toEqual(after)
-    await runInProcess(home, ['rollback', 'codex'])
+    await runInProcess(home, ['rollback', '--yes', 'codex'])
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -217,7 +217,7 @@ describe('repoint rollback', () => {
     expect(list.json).toMatchObject({ runs: [{ run, command: 'codex', clients: ['codex'] }] })
     expect((await runInProcess(home, ['rollback', '--run', run, '--dry-run'])).status).toBe(0)
     expect(home.snapshot()).toEqual(after)
-    expect((await runInProcess(home, ['rollback', '--run', run])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--yes', '--run', run])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
     const { stdout } = await runInProcess(home, ['rollback', '--list'])
     const [head, undone, done] = stdout.split('\n')
@@ -236,7 +236,7 @@ describe('repoint rollback', () => {
       .replace('"gpt-5.6-sol"', '"gpt-5.4"')
       .replace('name = "Gateway"', 'name = "Work"')
     home.put('.codex/config.toml', `${changed}\n[tui]\nx = 1\n`)
-    const undone = await runInProcess(home, ['rollback', '--json'])
+    const undone = await runInProcess(home, ['rollback', '--yes', '--json'])
     expect(undone.json).toMatchObject({
       files: expect.arrayContaining([
         expect.objectContaining({
@@ -257,7 +257,7 @@ describe('repoint rollback', () => {
     const home = aHome({ '.codex/auth.json': login })
     await codex(home)
     const dry = await runInProcess(home, ['rollback', '--dry-run'])
-    const real = await runInProcess(home, ['rollback'])
+    const real = await runInProcess(home, ['rollback', '--yes'])
     for (const { stdout } of [dry, real]) {
       expect(stdout).toContain('- OPENAI_API_KEY\n')
       expect(stdout).toContain('+ tokens (as before)')
@@ -265,13 +265,13 @@ describe('repoint rollback', () => {
     }
     expect(home.text('.codex/auth.json')).toBe(login)
     expect(real.stdout).toContain('repoint rollback --redo\n')
-    const forward = await runInProcess(home, ['rollback', '--redo'])
+    const forward = await runInProcess(home, ['rollback', '--yes', '--redo'])
     expect(forward.stdout).toContain(`Codex will use ${gateway.url} again.`)
     expect(forward.stdout).toContain('repoint rollback\n')
   })
 
   test('reports that there is nothing to undo', async () => {
-    const result = await runInProcess(aHome(), ['rollback', '--json'])
+    const result = await runInProcess(aHome(), ['rollback', '--yes', '--json'])
     expect(result.status).toBe(0)
     expect(result.json).toMatchObject({ changed: false, run: null, undoes: null })
   })
@@ -285,12 +285,12 @@ describe('repoint rollback', () => {
       env: { REPOINT_API_KEY: canary },
     })
     const after = home.snapshot()
-    const back = await runInProcess(home, ['rollback', '--run', first.run, '--json'])
+    const back = await runInProcess(home, ['rollback', '--yes', '--run', first.run, '--json'])
     expect(back.json).toMatchObject({ changed: true, undoes: first.run })
     expect(home.snapshot()).toEqual(before)
-    await runInProcess(home, ['rollback', '--redo'])
+    await runInProcess(home, ['rollback', '--yes', '--redo'])
     expect(home.snapshot()).toEqual(after)
-    await runInProcess(home, ['rollback', '--original'])
+    await runInProcess(home, ['rollback', '--yes', '--original'])
     expect(home.snapshot()).toEqual(before)
   })
 
@@ -304,10 +304,10 @@ describe('repoint rollback', () => {
       text.replace(/^base_url = .*/m, 'base_url = "https://gw.example/v1"'),
     )
     const edited = home.snapshot()
-    const undone = await runInProcess(home, ['rollback', '--json'])
+    const undone = await runInProcess(home, ['rollback', '--yes', '--json'])
     expect(undone.json).toMatchObject({ changed: false })
     expect(home.snapshot()).toEqual(edited)
-    await runInProcess(home, ['rollback', '--force'])
+    await runInProcess(home, ['rollback', '--yes', '--force'])
     expect(home.text('.codex/auth.json')).toBe(login)
     expect(Object.keys(home.snapshot())).not.toContain('.codex/config.toml')
   })
@@ -317,10 +317,10 @@ describe('repoint rollback', () => {
     const home = aHome()
     await codex(home)
     home.put('.codex/auth.json', login)
-    expect((await runInProcess(home, ['rollback'])).status).toBe(10)
+    expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(10)
     const freed = home.snapshot()
     expect(Object.keys(freed)).not.toContain('.codex/config.toml')
-    const forward = await runInProcess(home, ['rollback', '--redo', '--json'])
+    const forward = await runInProcess(home, ['rollback', '--yes', '--redo', '--json'])
     expect(forward.status).toBe(10)
     expect(forward.json).toMatchObject({ changed: false, warnings: [{ code: 'rollback-held' }] })
     expect(home.snapshot()).toEqual(freed)
@@ -335,9 +335,9 @@ describe('repoint rollback', () => {
     })
     home.put('.codex/auth.json', '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}')
     const before = home.snapshot()
-    expect((await runInProcess(home, ['rollback'])).status).toBe(10)
+    expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(10)
     expect(home.snapshot()).toEqual(before)
-    const forced = await runInProcess(home, ['rollback', '--force', '--json'])
+    const forced = await runInProcess(home, ['rollback', '--yes', '--force', '--json'])
     expect(forced.status).toBe(0)
     expect(home.text('.codex/auth.json')).toContain(canary)
   })
@@ -354,10 +354,10 @@ describe('repoint rollback', () => {
     await codex(home)
     rmSync(home.at('.codex/config.toml'))
     const deleted = home.snapshot()
-    expect((await runInProcess(home, ['rollback'])).status).toBe(10)
+    expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(10)
     expect(readdirSync(home.at('.codex'))).toEqual(auth === undefined ? [] : ['auth.json'])
     if (auth !== undefined) expect(home.text('.codex/auth.json')).toBe(auth)
-    expect((await runInProcess(home, ['rollback', '--redo'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--yes', '--redo'])).status).toBe(0)
     expect(home.snapshot()).toEqual(deleted)
   })
 
@@ -383,7 +383,7 @@ describe('repoint rollback', () => {
     const env = change(home)
     rmSync(home.at('.codex/config.toml'))
     const deleted = home.snapshot()
-    await runInProcess(home, ['rollback'], { env })
+    await runInProcess(home, ['rollback', '--yes'], { env })
     expect(home.snapshot()).toEqual(deleted)
   })
 
@@ -396,7 +396,7 @@ describe('repoint rollback', () => {
     await codex(home)
     rmSync(home.at('.codex/config.toml'))
     const deleted = home.snapshot()
-    await runInProcess(home, ['rollback'])
+    await runInProcess(home, ['rollback', '--yes'])
     expect(home.snapshot()).toEqual(deleted)
   })
 
@@ -408,7 +408,7 @@ describe('repoint rollback', () => {
       '.codex/config.toml',
       text.replace(/^base_url = .*/m, 'base_url = "http://127.0.0.1:9/v1"'),
     )
-    const { json } = await runInProcess(home, ['rollback', '--json'])
+    const { json } = await runInProcess(home, ['rollback', '--yes', '--json'])
     expect(json).toMatchObject({
       changed: false,
       warnings: Array(2).fill({
@@ -419,7 +419,14 @@ describe('repoint rollback', () => {
   })
 
   test('--original and --run exclude each other', async () => {
-    const result = await runInProcess(aHome(), ['rollback', '--original', '--run', 'x', '--json'])
+    const result = await runInProcess(aHome(), [
+      'rollback',
+      '--yes',
+      '--original',
+      '--run',
+      'x',
+      '--json',
+    ])
     expect(result.json).toMatchObject({ error: { code: 'usage' } })
   })
 
@@ -428,10 +435,10 @@ describe('repoint rollback', () => {
     const before = home.snapshot()
     await codex(home)
     home.put('.codex/config.toml', 'model = {{{')
-    const plain = await runInProcess(home, ['rollback'])
+    const plain = await runInProcess(home, ['rollback', '--yes'])
     expect(plain.status).toBe(8)
     expect(plain.stderr).toContain('--force')
-    expect((await runInProcess(home, ['rollback', '--force'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--yes', '--force'])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
   })
 })
@@ -516,7 +523,7 @@ describe('a setup with bad input changes nothing', () => {
   })
 
   test.each([
-    ['not TOML', 'model = "x"\nmodel = "y"\n', 'config-invalid', /line 2/],
+    ['not TOML', 'model = "x"\nmodel = "y"\n', 'codex-config-invalid', /line 2/],
     [
       'not UTF-8',
       new Uint8Array([0x61, 0x20, 0x3d, 0x20, 0x22, 0xff, 0x22]),

@@ -4,7 +4,7 @@ import { familyRows } from '../../src/clients/list.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
-import { setUp } from '../support/setup.ts'
+import { setUp, setUpOffline } from '../support/setup.ts'
 import { askInProcess } from '../support/terminal.ts'
 
 const canary = 'sk-canary-92a3b47f3a9b2c4d5e6f7081'
@@ -122,7 +122,7 @@ describe('repoint status', () => {
       ]),
     })
     // The model was chosen at the gateway, so it is undone together with the gateway.
-    await runInProcess(home, ['rollback'])
+    await runInProcess(home, ['rollback', '--yes'])
     const { stdout } = await runInProcess(home, ['status', 'codex'])
     expect(stdout).toContain('Its own service')
     expect(stdout).not.toContain('gpt-5.6')
@@ -166,8 +166,8 @@ describe('repoint status', () => {
   test('a file with invalid TOML does not mean that the client uses its own service', async () => {
     const home = aHome({ '.codex/config.toml': '[[[' })
     const { stdout, status } = await runInProcess(home, ['status'])
-    expect(stdout).toMatch(/^! Codex +\? .*not readable$/m)
-    expect(status).toBe(0)
+    expect(stdout).toMatch(/^✗ Codex +\? .*not readable$/m)
+    expect(status).toBe(8)
     expect((await runInProcess(home, ['status', 'codex'])).stdout).toContain('line 1')
   })
 
@@ -239,21 +239,19 @@ describe('repoint doctor', () => {
     },
   )
 
-  test('a missing key that no other finding explains is a separate problem', async () => {
+  test('a missing key at a server of this machine is a problem of Claude Code', async () => {
     const home = aHome({
       '.claude/settings.json': `{"env":{"ANTHROPIC_BASE_URL":"${gateway.url}"}}`,
     })
     const { json } = await runInProcess(home, ['doctor', 'claude', '--json'])
     expect(json).toMatchObject({
-      checks: expect.arrayContaining([expect.objectContaining({ id: 'key-missing' })]),
+      checks: expect.arrayContaining([expect.objectContaining({ id: 'claude-no-key' })]),
     })
   })
 
   test('the cure for an unreachable gateway names the commands for another address and for none', async () => {
     const home = aHome()
-    await setUp(home, 'codex', gateway)
-    const config = home.text('.codex/config.toml')
-    home.put('.codex/config.toml', config.replaceAll(gateway.url, 'http://127.0.0.1:1'))
+    await setUpOffline(home, 'codex', { ...gateway, url: 'http://127.0.0.1:1' })
     const { stdout, status } = await runInProcess(home, ['doctor', 'codex'])
     expect(status).toBe(6)
     expect(stdout).toMatch(/: repoint codex --base-url URL, .*: repoint off codex\n/)
@@ -287,10 +285,10 @@ describe('repoint doctor', () => {
       const closed = home.snapshot()
       const again = await runInProcess(home, ['doctor', client, '--fix', '--no-verify', '--json'])
       expect(again.json).toMatchObject({ changed: false, run: null })
-      const back = await runInProcess(home, ['rollback'])
+      const back = await runInProcess(home, ['rollback', '--yes'])
       expect(back.stdout).toContain('mode: 0644')
       expect(home.snapshot()).toEqual(open)
-      await runInProcess(home, ['rollback', '--redo'])
+      await runInProcess(home, ['rollback', '--yes', '--redo'])
       expect(home.snapshot()).toEqual(closed)
     },
   )
@@ -414,7 +412,7 @@ describe('repoint doctor', () => {
       const { stdout } = await runInProcess(home, name.split(' '))
       expect(stdout).toMatch(/^ *! Codex {2}.*changed manually$/m)
       expect(stdout).toContain('Codex: model gpt-5.6-luna (repoint set ')
-      expect(stdout).toMatch(/→ .*: repoint doctor codex --fix --yes\. Or .*: repoint codex/)
+      expect(stdout).toContain('→ Restore the setup: repoint doctor codex --fix --yes.')
     },
   )
 
@@ -428,7 +426,7 @@ describe('repoint doctor', () => {
         columns,
         env: { TERM: 'dumb', NO_COLOR: '1' },
       })
-      expect(await terminal.ended).toBe(0)
+      expect(await terminal.ended).toBe(8)
       const lines = terminal.screen().split(/\r?\n/)
       for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(columns)
       expect(terminal.raw()).not.toContain('\x1b[3')
@@ -448,7 +446,7 @@ describe('repoint doctor', () => {
     expect(fixed.json).toMatchObject({ changed: true })
     expect(fixed.status).toBe(0)
     expect(home.text('.codex/config.toml')).not.toContain('keyring')
-    await runInProcess(home, ['rollback'])
+    await runInProcess(home, ['rollback', '--yes'])
     expect(home.snapshot()).toEqual(broken)
   })
 })
@@ -470,4 +468,17 @@ test('doctor names the closest models of the catalog', async () => {
       }),
     ]),
   })
+})
+
+test('a list of saved gateways that is damaged is reported, and the cure works', async () => {
+  const home = aHome()
+  home.put('.local/state/repoint/gateways.json', '{')
+  chmodSync(home.at('.local/state/repoint'), 0o700)
+  for (const args of [['status'], ['doctor', '--no-verify']]) {
+    const { status, stdout, stderr } = await runInProcess(home, args)
+    expect(status).toBe(0)
+    expect(stdout + stderr).toContain('Cannot read the list of')
+  }
+  expect((await runInProcess(home, ['forget', '--all', '--yes'])).status).toBe(0)
+  expect((await runInProcess(home, ['doctor', '--no-verify'])).stdout).not.toContain('Cannot read')
 })

@@ -64,6 +64,7 @@ test('editor warns about a gateway that the servers of Cursor cannot reach', asy
 test.each([
   ['vscode', 'VS Code', '/v1/chat/completions'],
   ['zed', 'Zed', '/v1'],
+  ['claude-desktop', 'Claude Desktop', ''],
 ])(
   '%s sends its requests from this machine: editor prints address and model, masks the key and does not warn',
   async (...row) => {
@@ -117,3 +118,12 @@ test.each(['gw.example', '8.8.8.8', '172.32.0.1', '[2001:db8::1]', 'local.exampl
     expect(isPrivate(host)).toBe(false)
   },
 )
+
+test('Claude Desktop gets a Claude model, and no other one', async () => {
+  const env = { REPOINT_API_KEY: canary }
+  const args = ['editor', '--for', 'claude-desktop', '--base-url', gateway.url]
+  const chosen = await runHere(aHome(), args, env)
+  expect(chosen).toMatchObject({ status: 0, json: { model: expect.stringMatching(/^claude-/) } })
+  const other = await runHere(aHome(), [...args, '--model', 'gpt-5.5'], env)
+  expect(other.json).toMatchObject({ error: { code: 'protocol-unsupported' } })
+})

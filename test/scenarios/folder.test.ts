@@ -140,7 +140,7 @@ describe('repoint folder', () => {
   test.each([
     ['an unknown gateway', ['folder', 'wrok'], 'Did you mean work?'],
     ['a name and --forget', ['folder', 'work', '--forget'], 'repoint folder --forget'],
-    ['no folder and no name', ['run', '--', 'codex'], 'repoint folder NAME'],
+    ['no folder and no name', ['run', '--', 'other'], 'repoint folder NAME'],
     ['a shell without a hook', ['completion', 'powershell', '--hook'], 'repoint run -- CLIENT'],
   ])('%s is a usage error that says what to type', async (_, args, hint) => {
     const { status, stderr } = await runInProcess(await aHomeBetween(), args)
@@ -183,7 +183,7 @@ describe.each(['bash', 'zsh', 'fish'])('the hook in %s', (shell) => {
       const script = typed.replaceAll('$?', shell === 'fish' ? '$status' : '$?')
       home.put('typed', `source ${home.at('hook')}\ncd ${home.path}\n${script}`)
       const env = {
-        PATH: `${home.at('bin')}:${resolve(process.execPath, '..')}:/usr/bin:/bin`,
+        PATH: `${home.at('bin')}:${process.env['PATH']}`,
         HOME: home.path,
         PROJ: proj,
         LIST: home.at(list),

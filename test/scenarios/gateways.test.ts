@@ -188,3 +188,64 @@ describe('forget', () => {
     })
   })
 })
+
+describe('gateways rename and remove', () => {
+  test('rename keeps the gateway, its clients and the folders that use it', async () => {
+    const home = aHome()
+    await setUp(home, 'codex --name one', gatewayOne)
+    await setUp(home, 'claude --name two', gatewayTwo)
+    await runInProcess(home, ['folder', 'one'])
+
+    const { status, json } = await runInProcess(home, [
+      ...['gateways', 'rename', 'one', 'office', '--json'],
+    ])
+    expect({ status, json }).toMatchObject({
+      status: 0,
+      json: { action: 'rename', changed: true, saved: 'office', baseUrl: gatewayOne.url },
+    })
+    expect((await gateways(home)).list).toMatchObject([
+      { name: 'two', clients: ['claude'] },
+      { name: 'office', clients: ['codex'] },
+    ])
+    const { json: folders } = await runInProcess(home, ['folder', '--json'])
+    expect(folders).toMatchObject({ here: { gateway: 'office' } })
+  })
+
+  test.each([
+    ['the name of another gateway', 'two'],
+    ['a name that could be a flag', '-x'],
+    ['a key', 'sk-canary-name-0123456789abcdef'],
+  ])('rename refuses %s, and changes nothing', async (_, name) => {
+    const home = aHome()
+    await setUp(home, 'codex --name one', gatewayOne)
+    await setUp(home, 'claude --name two', gatewayTwo)
+    const before = home.text(list)
+    const { status, stderr } = await runInProcess(home, ['gateways', 'rename', 'one', name])
+    expect({ status, stderr }).toMatchObject({
+      status: 2,
+      stderr: expect.not.stringContaining('sk-'),
+    })
+    expect(home.text(list)).toBe(before)
+  })
+
+  test('remove asks first, and deletes the gateway with its key', async () => {
+    const home = aHome()
+    await setUp(home, 'codex --name one', gatewayOne)
+    expect(await runInProcess(home, ['gateways', 'remove', 'one'])).toMatchObject({ status: 2 })
+    expect(home.text(list)).toContain(keys.one)
+    expect(await runInProcess(home, ['gateways', 'remove', 'one', '--yes'])).toMatchObject({
+      status: 0,
+    })
+    expect(existsSync(home.at(list))).toBe(false)
+  })
+
+  test.each([
+    [['add'], 'needs the address of a gateway'],
+    [['remove'], 'needs the name of a gateway'],
+    [['rename', 'one'], 'needs the name of a gateway and its new name'],
+    [['export', 'one', 'two'], 'needs the name of a gateway'],
+  ])('gateways %j: the error names what it needs', async (words, needs) => {
+    const { status, stderr } = await runInProcess(aHome(), ['gateways', ...words])
+    expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining(needs) })
+  })
+})

@@ -112,7 +112,9 @@ test.each(terminals)(
   '%s: asks again for what the gateway rejects, in its place, and for nothing else twice',
   async (_, columns, env) => {
     const narrow = await aNarrowGateway()
-    const home = homeWith({ codex: 'codex-cli 0.169.0', claude: '2.1.330', cline: '3.1.1' })
+    const home = homeWith({ codex: 'codex-cli 0.169.0', cline: '3.1.1' })
+    const script = '[ "$1" = --version ] && echo 2.1.330 && exit\necho 503 >&2\nexit 1'
+    home.put('bin/claude', `#!/bin/sh\n${script}\n`, 0o755)
     const run = askInProcess(home, [], { env: { PATH: pathOf(home), ...env }, columns })
 
     // The address, and then the key that was typed for it.
@@ -130,11 +132,7 @@ test.each(terminals)(
     await run.shows(/- Cline 3\.1\.1 +not possible:/)
     run.type(keys.enter)
 
-    // A model, or the client.
-    await run.shows('Which model should Codex use?')
-    run.type('gpt-5.4')
-    await run.shows('❯ gpt-5.4')
-    run.type(keys.enter)
+    // Codex gets the newest GPT model. A model, or the client.
     await run.shows('Which model should Claude Code use?')
     await run.shows('❯ none: skip Claude Code')
     run.type(keys.enter)
@@ -287,7 +285,7 @@ test('a client whose file is broken cannot be selected; if no client can work, t
   await run.shows(`❯ ${gateway.url}`)
   run.type(keys.enter)
   await run.shows(/◉ Claude Code 2\.1\.330/)
-  await run.shows(/- Codex 0\.169\.0 +not possible: .*config\.toml/)
+  await run.shows(/- Codex 0\.169\.0 +not possible: Codex does not start/)
   run.type(keys.ctrlC)
   expect(await run.ended).toBe(130)
 

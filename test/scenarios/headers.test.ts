@@ -187,7 +187,7 @@ describe('a gateway that wants headers', () => {
       expect(Object.keys(filesWithSecrets)).not.toContain(path)
   })
 
-  test('is the only gateway that gets them after it was forgotten, and the headers of the user stay', async () => {
+  test('is the only gateway that gets them after it was forgotten, also those that the user added', async () => {
     const userSettings = '{"env":{"ANTHROPIC_CUSTOM_HEADERS":"X-Team: a"}}\n'
     const home = aHome({ '.claude/settings.json': userSettings })
     const loaded = await loadClients(familyRows)
@@ -203,15 +203,22 @@ describe('a gateway that wants headers', () => {
     home.put('.claude/settings.json', settings.replace('X-Team: a', 'X-Team: a\\nX-Since: b'))
     await repoint(home, ['forget', 'a', '--yes'])
 
-    const { status } = await repoint(home, ['setup', ...all, '--base-url', plain.url, '--yes'])
+    const { status, json } = await repoint(home, [
+      'setup',
+      ...all,
+      '--base-url',
+      plain.url,
+      '--yes',
+    ])
     expect(status).toBe(0)
+    expect(JSON.stringify(json['warnings'])).toContain('Remove env.ANTHROPIC_CUSTOM_HEADERS from')
     const written = readdirSync(home.path, { recursive: true, encoding: 'utf8' })
       .filter((name) => !name.includes('state/repoint') && statSync(home.at(name)).isFile())
       .filter((name) => /acme-red-7|x-plan|x-portkey/.test(home.text(name)))
     expect(written).toEqual([])
-    expect(JSON.parse(home.text('.claude/settings.json')).env.ANTHROPIC_CUSTOM_HEADERS).toBe(
-      'X-Team: a\nX-Since: b',
-    )
+    expect(home.text('.claude/settings.json')).not.toContain('ANTHROPIC_CUSTOM_HEADERS')
+    await repoint(home, ['rollback', '--yes'])
+    expect(home.text('.claude/settings.json')).toContain('X-Team: a\\nX-Since: b')
   })
 
   test('no longer gets a header that --header removes', async () => {
@@ -310,7 +317,7 @@ describe('a gateway that refuses the key as Bearer', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('gets one more request for the named model if it has no list of models', async () => {
+  test('is found with the named model if it has no list of models', async () => {
     const home = aHome()
     const front = await aFront('api-key', { hasList: false })
     const asked = ['--model', 'gpt-5.6-sol', '--base-url', front.url, '--yes']
@@ -318,8 +325,8 @@ describe('a gateway that refuses the key as Bearer', () => {
     expect([status, json['error']]).toEqual([0, undefined])
     const { options } = JSON.parse(home.text('.config/opencode/opencode.json')).provider.gateway
     expect(options.headers).toEqual({ 'api-key': key })
-    // As Bearer, and then in the header. A rejected request costs nothing.
-    expect(front.seen.filter((headers) => 'content-type' in headers).length).toBe(2)
+    // As Bearer, in all others at once, and in two of them alone. A rejected request costs nothing.
+    expect(front.seen.filter((headers) => 'content-type' in headers).length).toBe(4)
   })
 
   test('is not set up for a client that cannot send that header', async () => {

@@ -87,21 +87,23 @@ describe('a misspelt word', () => {
   test.each([
     [['rolback'], 'rollback'],
     [['codx'], 'codex'],
-    [['rollback', 'codxe'], 'codex'],
-    [['off', 'codx'], 'codex'],
-    [['off', 'copilto'], 'copilot'],
-    [['off', 'github-copilot'], 'copilot'],
-    [['status', 'claude-code'], 'claude'],
-    [['setup', 'factory'], 'droid'],
+    [['switch', 'work', '--key-env', 'KEY'], 'use work'],
+    [['rollback', 'codxe'], 'rollback codex'],
+    [['off', 'codx'], 'off codex'],
+    [['off', 'copilto'], 'off copilot'],
+    [['off', 'github-copilot'], 'off copilot'],
+    [['status', 'claude-code'], 'status claude'],
+    [['codex', 'claude-code'], 'codex claude'],
+    [['setup', 'factory'], 'setup droid'],
     ...[...clientRows, ...environmentRows].flatMap(({ id, alsoCalled = [] }) =>
       alsoCalled.map((name): [string[], string] => [[name], id]),
     ),
-    [['codex', '--dry-rn'], '--dry-run'],
-    [['status', '--jsn'], '--json'],
-  ])('%j: the error suggests the nearest word', async (args, nearest) => {
+    [['codex', '--dry-rn'], 'codex --dry-run'],
+    [['status', '--jsn'], 'status --json'],
+  ])('%j: the error suggests a whole command', async (args, nearest) => {
     const { status, stdout, stderr } = await runInProcess(aHome(), args)
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
-    expect(stderr).toMatch(`hint:  Did you mean ${nearest}?`)
+    expect(stderr).toContain(`hint:  Did you mean: repoint ${nearest}\n`)
   })
 
   test.each(
@@ -121,7 +123,7 @@ describe('a misspelt word', () => {
       const { status, stderr } = await runInProcess(aHome(), [word])
       expect({ status, stderr }).toMatchObject({
         status: 2,
-        stderr: expect.stringContaining(`hint:  Did you mean ${name}?\n`),
+        stderr: expect.stringContaining(`hint:  Did you mean: repoint ${name}\n`),
       })
     }
   })
@@ -146,11 +148,6 @@ describe('a misspelt word', () => {
     const { stderr } = await runInProcess(aHome(), ['rollback', 'cursor'])
     expect(stderr).toContain(clientRows.map(({ id }) => id).join(', '))
     expect(stderr).toContain('hint:  See: repoint rollback --help')
-  })
-
-  test('several clients after each other: the hint names setup', async () => {
-    const { stderr } = await runInProcess(aHome(), ['codex', 'claude', '--yes'])
-    expect(stderr).toContain('hint:  Several clients: repoint setup codex claude')
   })
 })
 

@@ -35,6 +35,8 @@ interface Typed {
 
 interface State {
   readonly code: ErrorCode
+  /** The finding that stops the command. Its code is in the document. */
+  readonly finding?: string
   readonly when: string
   readonly make: (home: Home) => Typed | Promise<Typed>
   /** The words that the hint must contain. */
@@ -85,7 +87,7 @@ const urlOf = () => working.url
 /** A `codex` in PATH that is a shell script. */
 function aCodex(home: Home, script: string): Record<string, string> {
   home.put('bin/codex', `#!/bin/sh\n${script}\n`, 0o755)
-  return { ...withKey, PATH: `${home.at('bin')}:/usr/bin:/bin` }
+  return { ...withKey, PATH: `${home.at('bin')}:${process.env['PATH']}` }
 }
 
 const state = '.local/state/repoint'
@@ -458,7 +460,7 @@ const states: readonly State[] = [
       args: codex(
         await answering(403, refusal('unauthorized client'), {}, (_, body) => body === ''),
       ),
-      env: { ...withKey, PATH: `${home.at('bin')}:/usr/bin:/bin` },
+      env: { ...withKey, PATH: `${home.at('bin')}:${process.env['PATH']}` },
       first: () => aCodex(home, 'echo pong'),
     }),
     hint: 'Install Codex',
@@ -475,13 +477,15 @@ const states: readonly State[] = [
           (_, body) => body === '',
         ),
       ),
-      env: aCodex(home, 'echo pong'),
+      env: { ...withKey, PATH: `${home.at('bin')}:${process.env['PATH']}` },
+      first: () => aCodex(home, 'echo pong'),
     }),
-    hint: '--try-client',
+    hint: "ask the gateway's operator",
   },
   {
     code: 'config-invalid',
     when: 'a syntax error',
+    finding: 'codex-config-invalid',
     make: (home) => {
       home.put('.codex/config.toml', 'model = "a"\nmodel = "b"\n')
       const first = () => home.put('.codex/config.toml', 'model = "a"\n')
@@ -550,9 +554,9 @@ const states: readonly State[] = [
     code: 'client-failed',
     when: 'a client that is not installed',
     make: (home) => {
-      const env = { ...withKey, PATH: '/usr/bin:/bin' }
+      const env = { ...withKey, PATH: process.env['PATH']! }
       const first = () => aCodex(home, 'echo pong')
-      Object.assign(env, { PATH: `${home.at('bin')}:/usr/bin:/bin` })
+      Object.assign(env, { PATH: `${home.at('bin')}:${process.env['PATH']}` })
       return { args: codex(urlOf(), '--try-client'), env, first }
     },
     hint: '--try-client',
@@ -564,7 +568,7 @@ const states: readonly State[] = [
       const claude = (version: string) =>
         home.put('bin/claude', `#!/bin/sh\necho "${version} (Claude Code)"\n`, 0o755)
       claude('2.1.19')
-      const env = { ...withKey, PATH: `${home.at('bin')}:/usr/bin:/bin` }
+      const env = { ...withKey, PATH: `${home.at('bin')}:${process.env['PATH']}` }
       const args = ['claude', '--base-url', urlOf(), '--yes']
       return { args, env, words: { ID: model }, first: () => claude('2.1.330') }
     },
@@ -662,14 +666,14 @@ describe('a hint helps when typed', () => {
   test.each(states.map((state) => [`${state.code}: ${state.when}`, state] as const))(
     '%s',
     { timeout: 60_000 },
-    async (name, { code, make, hint: expectedHint, leadsTo }) => {
+    async (name, { code, finding, make, hint: expectedHint, leadsTo }) => {
       const home = aHome()
       const typed = await make(home)
       const failed = await runInProcess(home, withJson(typed.args), { env: { ...typed.env } })
       const document = failed.json as { error?: Problem; warnings: readonly Problem[] }
       // An undo that keeps something did its work, and reports that as a warning.
       const error = document.error ?? { ...document.warnings.at(-1)!, code }
-      expect([error.code, failed.status]).toEqual([code, errorCodes[code].exitStatus])
+      expect([error.code, failed.status]).toEqual([finding ?? code, errorCodes[code].exitStatus])
       expect(error.hint).toMatch(expectedHint)
       sentences.set(name, shown(home, error))
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
-import { withGateway } from '../support/gateway.ts'
+import type { Gateway } from '../../src/serve/index.ts'
+import { fixtureCatalog, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
@@ -9,7 +9,7 @@ import { runInProcess } from '../support/in-process.ts'
 const key = 'sk-installed-5f0a83c1b7d96e24'
 
 async function aGatewayWithout(...ids: string[]): Promise<Gateway> {
-  const models = builtInCatalog.filter(({ id }) => !ids.includes(id))
+  const models = fixtureCatalog.filter(({ id }) => !ids.includes(id))
   const gateway = await withGateway({ key, models }, onTestFinished)
   return gateway
 }
@@ -165,7 +165,8 @@ describe('a client version that does not work', () => {
     ['pi', '0.50.7', 'problem', /0\.51\.0/],
     ['opencode', '1.1.31', 'warning', /older/],
     ['pi', '0.87.0', 'ok', /^pi 0\.87\.0$/],
-    ['pi', '99.0.0', 'warning', /newer/],
+    ['pi', '1.99.0', 'warning', /newer/],
+    ['pi', '99.0.0', 'warning', /new major version/],
   ])('doctor reports %s %s: %s', async (client, version, result, message) => {
     const gateway = await aGatewayWithout()
     const { json } = await repoint(
@@ -185,5 +186,37 @@ describe('a client version that does not work', () => {
     expect(await repoint(home, gateway, 'pi', '--yes')).toMatchObject({ status: 0 })
     home.put('bin/pi', "#!/bin/sh\necho '0.50.7'\n", 0o755)
     expect(await repoint(home, gateway, 'key', 'pi', '--yes')).toMatchObject({ status: 0 })
+  })
+})
+
+describe('a new major version that no test has run', () => {
+  const setUp = async (version: string, ...more: string[]) => {
+    const gateway = await aGatewayWithout()
+    const home = aHomeWith(version, 'opencode')
+    return { home, ...(await repoint(home, gateway, 'opencode', ...more)) }
+  }
+
+  test('needs consent, which a script gives with --yes', async () => {
+    const refused = await setUp('2.0.12')
+    expect(refused.status).toBe(2)
+    expect(refused.json).toMatchObject({
+      error: {
+        code: 'confirmation-needed',
+        message: expect.stringMatching(/opencode 2\.0\.12 is a new major version/),
+        filesChanged: false,
+      },
+    })
+    expect(refused.home.snapshot()).not.toHaveProperty(['.config/opencode/opencode.json'])
+
+    const accepted = await setUp('2.0.12', '--yes')
+    expect(accepted.status).toBe(0)
+    expect(accepted.json).toMatchObject({
+      changed: true,
+      warnings: [{ code: 'client-untested', message: expect.stringContaining('2.0.12') }],
+    })
+  })
+
+  test('a newer version of a tested major version needs none', async () => {
+    expect(await setUp('1.99.0', '--yes')).toMatchObject({ status: 0, json: { warnings: [] } })
   })
 })

@@ -92,3 +92,18 @@ test('pi: the protocol of --protocol stays with its gateway, and a setup reports
     }),
   )
 })
+
+test('a kept model that is gone is replaced, also if the list of models was too slow at first', async () => {
+  const faults = [{ delayMs: 4_000, times: 1, route: 'models' }] as never
+  const slow = await withGateway({ key: canary, faults })
+  const home = aHome()
+  await setUp(home, 'opencode', here)
+  home.replace('.config/opencode/opencode.json', here.url, slow.url)
+  home.replace(
+    '.config/opencode/opencode.json',
+    /"model": "gateway\/[^"]*"/,
+    '"model": "gateway/gpt-nowhere"',
+  )
+  await setUp(home, 'opencode', slow)
+  expect(home.text('.config/opencode/opencode.json')).not.toContain('"gateway/gpt-nowhere"')
+})

@@ -51,6 +51,29 @@ async function threeClients(): Promise<Home> {
   return home
 }
 
+test.each(['opus', 'sonnet[1m]', 'inherit'])(
+  'tests no model for subagents that is only the word %s',
+  async (word) => {
+    const home = aHome()
+    await setUp(home, 'claude', gateway)
+    home.replace(
+      '.claude/settings.json',
+      /"env": \{/,
+      `"env": { "CLAUDE_CODE_SUBAGENT_MODEL": "${word}",`,
+    )
+    const before = written(home)
+    await rotateKey()
+
+    expect(await changeKey(home)).toMatchObject({ status: 0, json: { changed: true } })
+    expect(written(home)).toEqual(withNewKey(before))
+    const sent = gateway.requests().filter(({ method }) => method === 'POST')
+    expect(sent).toHaveLength(1)
+
+    await setUp(home, 'claude', gateway)
+    expect(written(home)).toEqual(withNewKey(before))
+  },
+)
+
 test('changes the key in every client of the gateway, in one run, and nothing else', async () => {
   const home = await threeClients()
   const before = written(home)

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
 import { livedInHome } from '../support/fixtures.ts'
@@ -256,7 +257,9 @@ describe('the clients that off changes', () => {
     const home = aHome({ ...foreignHome('pi'), '.codex/config.toml': '[[[' })
     expect(await off(home, ['codex', '--yes'])).toMatchObject({
       status: 8,
-      json: { error: { code: 'config-invalid', message: expect.stringContaining('line 1') } },
+      json: {
+        error: { code: 'codex-config-invalid', message: expect.stringContaining('line 1') },
+      },
     })
     const { json } = await off(home, ['--yes'])
     expect(json).toMatchObject({
@@ -418,4 +421,49 @@ describe('doctor, if nothing listens at the address', () => {
     expect(later).toContain('Its own service')
     expect(later).not.toContain('127.0.0.1')
   })
+})
+
+test('the undo of an off does not restore a key whose address someone deleted', async () => {
+  const home = aHome({ '.codex/config.toml': 'model = "gpt-5.5"\n' })
+  await setUpOffline(home, 'codex', unreached)
+  await off(home, ['codex', '--yes'])
+  rmSync(home.at('.codex/config.toml'))
+
+  const held = await runHere(home, ['rollback', '--yes'])
+  expect(held).toMatchObject({ status: 10, json: { changed: false } })
+  expect(held.text).toContain("the file with the address of the gateway's key is gone")
+  expect(textsIn(home)).toEqual({})
+
+  expect((await runHere(home, ['rollback', '--force', '--yes'])).status).toBe(0)
+  expect(Object.keys(textsIn(home))).toEqual(['.codex/auth.json', '.codex/config.toml'])
+})
+
+test('the undo of an off does not restore a key next to no address, even if the client does not use it', async () => {
+  const config = '.config/opencode/opencode.json'
+  const login = '{"anthropic":{"type":"api","key":"sk-users-own"}}'
+  const home = aHome({
+    [config]: '{ "model": "anthropic/claude-sonnet-5" }\n',
+    '.local/share/opencode/auth.json': login,
+  })
+  await setUpOffline(home, 'opencode', unreached)
+  await off(home, ['opencode', '--yes'])
+  rmSync(home.at(config))
+  const before = textsIn(home)
+
+  const held = await runHere(home, ['rollback', '--yes'])
+  expect(held).toMatchObject({ status: 10, json: { changed: false } })
+  expect(textsIn(home)).toEqual(before)
+})
+
+test("off says of Codex's login only what its credential store lets anyone know", async () => {
+  const home = aHome({
+    '.codex/config.toml': 'cli_auth_credentials_store = "keyring"\n',
+    '.codex/auth.json': '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}',
+  })
+  await setUpOffline(home, 'codex', unreached)
+  const { status, stdout } = await runInProcess(home, ['off', '--yes'])
+  expect(status).toBe(0)
+  expect(stdout).toContain("with the login in the system's keyring, if there is one")
+  expect(stdout).not.toContain('ChatGPT')
+  expect(home.text('.codex/config.toml')).toBe('cli_auth_credentials_store = "keyring"\n')
 })

@@ -69,18 +69,20 @@ const clients = await loadClients()
 const withSeveral = clients.filter(({ protocols }) => protocols.length > 1).map(({ id }) => id)
 
 describe.each(withSeveral)('%s', (client) => {
-  test('a GPT model uses responses if chat rejects tools: one GET, one POST', async () => {
+  test('a GPT model uses responses if chat rejects tools: one GET, one POST for each protocol', async () => {
     const gateway = await aGateway()
     const home = aHome()
     const before = home.snapshot()
     const { status } = await run(home, `${client} --model gpt-5.6-sol`, gateway.url)
     expect(status).toBe(0)
-    expect(asked(gateway)).toEqual(['GET /v1/models 200', 'POST /v1/responses 200'])
+    // The list contains Claude models too.
+    const requests = ['GET /v1/models 200', 'POST /v1/responses 200', 'POST /v1/messages 200']
+    expect(asked(gateway)).toEqual(requests)
     expect(await statusOf(home, client)).toMatchObject({ protocol: 'responses', drift: [] })
 
     const again = await run(home, client, gateway.url)
     expect(again.json).toMatchObject({ changed: false })
-    expect(asked(gateway).slice(2)).toEqual(['GET /v1/models 200', 'POST /v1/responses 200'])
+    expect(asked(gateway).slice(3)).toEqual(requests)
     expect((await runHere(home, ['doctor', client])).status).toBe(0)
 
     expect((await runHere(home, ['rollback', '--yes'])).status).toBe(0)
@@ -92,7 +94,11 @@ describe.each(withSeveral)('%s', (client) => {
     const home = aHome()
     const { status } = await run(home, `${client} --model claude-sonnet-5-5`, gateway.url)
     expect(status).toBe(0)
-    expect(asked(gateway)).toEqual(['GET /v1/models 200', 'POST /v1/messages 200'])
+    expect(asked(gateway)).toEqual([
+      'GET /v1/models 200',
+      'POST /v1/messages 200',
+      'POST /v1/responses 200',
+    ])
     expect(await statusOf(home, client)).toMatchObject({ protocol: 'messages', drift: [] })
   })
 
@@ -108,12 +114,17 @@ describe.each(withSeveral)('%s', (client) => {
     expect(asked(gateway).slice(1)).toEqual([
       'POST /v1/responses 404',
       'POST /v1/chat/completions 200',
+      'POST /v1/messages 200',
     ])
     expect(await statusOf(home, client)).toMatchObject({ protocol: 'chat', drift: [] })
 
-    // Later setups keep the protocol that was found, and send one request.
+    // Later setups keep the protocol that was found. The other GPT models may have got responses since.
     expect((await run(home, client, url)).json).toMatchObject({ changed: false })
-    expect(asked(gateway).slice(4)).toEqual(['POST /v1/chat/completions 200'])
+    expect(asked(gateway).slice(5)).toEqual([
+      'POST /v1/chat/completions 200',
+      'POST /v1/responses 404',
+      'POST /v1/messages 200',
+    ])
 
     const named = await run(home, `${client} --model gpt-5.6-sol --protocol responses`, url)
     expect(named.status).toBe(5)

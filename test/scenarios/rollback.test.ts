@@ -1,11 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, cpSync, openSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, cpSync, openSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { applyPlan } from '../../src/transaction/apply-plan.ts'
+import { listRuns } from '../../src/transaction/records/records.ts'
+import { aPlan, authEdit } from '../support/a-plan.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 import { setUp } from '../support/setup.ts'
+import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const login = '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}'
 const newerLogin = login.replace('"x"', '"newer"')
@@ -39,11 +43,18 @@ describe('a rollback after changes by others', () => {
     const home = aHome(pair)
     await setUp(home, 'codex', gateway)
     home.replace('.codex/config.toml', /^name = .*/m, 'name = "Work"')
-    const { status, json } = await runInProcess(home, ['rollback', '--json'])
+    const { status, json } = await runInProcess(home, ['rollback', '--yes', '--json'])
     expect(status).toBe(10)
     expect(json).toMatchObject({
       changed: true,
       files: [{ kept: ['model_providers.gateway.name'] }, { kept: [] }],
+      heldBack: [
+        {
+          path: home.at('.codex/config.toml'),
+          setting: 'model_providers.gateway.name',
+          why: 'you changed it after the setup',
+        },
+      ],
       warnings: [{ code: 'rollback-held', message: expect.stringContaining('gateway.name') }],
     })
     expect(home.text('.codex/auth.json')).toBe(login)
@@ -54,10 +65,11 @@ describe('a rollback after changes by others', () => {
     const home = aHome(pair)
     await setUp(home, 'codex', gateway)
     home.replace('.codex/config.toml', /^base_url = .*/m, '$&\nrequest_max_retries = 9')
-    const { status, json } = await runInProcess(home, ['rollback', '--json'])
-    expect(status).toBe(10)
+    const { status, json } = await runInProcess(home, ['rollback', '--yes', '--json'])
+    expect(status).toBe(0)
     expect(json).toMatchObject({
-      files: [{ kept: expect.arrayContaining(['model_providers.gateway.name']) }, {}],
+      files: [{ kept: ['model_providers.gateway.name'] }, {}],
+      heldBack: [],
     })
     const config = home.text('.codex/config.toml')
     expect(config).toContain('request_max_retries = 9')
@@ -74,7 +86,7 @@ describe('a rollback after changes by others', () => {
     home.put('.codex/auth.json', newerLogin)
     home.replace('.codex/config.toml', /^base_url = .*/m, 'base_url = "https://mine.example/v1"')
     const before = home.snapshot()
-    const { status, json } = await runInProcess(home, ['rollback', '--json'])
+    const { status, json } = await runInProcess(home, ['rollback', '--yes', '--json'])
     expect(status).toBe(10)
     expect(json).toMatchObject({
       changed: false,
@@ -116,7 +128,7 @@ describe('a rollback after changes by others', () => {
         home.replace(models, old, text)
         const changed = home.snapshot()
 
-        const { status, json } = await runInProcess(home, ['rollback', '--json'])
+        const { status, json } = await runInProcess(home, ['rollback', '--yes', '--json'])
         expect(status).toBe(0)
         expect(json).toMatchObject({
           changed: true,
@@ -124,7 +136,7 @@ describe('a rollback after changes by others', () => {
         })
         expect(JSON.parse(home.text(models))).toEqual(mine)
         expect(home.snapshot()).toEqual(before)
-        await runInProcess(home, ['rollback', '--redo'])
+        await runInProcess(home, ['rollback', '--yes', '--redo'])
         expect(home.snapshot()).toEqual(changed)
       },
     )
@@ -134,7 +146,7 @@ describe('a rollback after changes by others', () => {
       const env = { REPOINT_API_KEY: key }
       await runInProcess(home, ['pi', '--yes', '--base-url', url], { env })
       home.replace(models, /"name":\s*"Gateway"/, '"headers": { "x-a": "b" }, $&')
-      const { json } = await runInProcess(home, ['rollback', '--json'])
+      const { json } = await runInProcess(home, ['rollback', '--yes', '--json'])
       expect(json).toMatchObject({ changed: true, warnings: [] })
       const remainingProviders = { ...mine.providers, gateway: { headers: { 'x-a': 'b' } } }
       expect(JSON.parse(home.text(models)).providers).toEqual(remainingProviders)
@@ -144,7 +156,7 @@ describe('a rollback after changes by others', () => {
   test('has status 0 if it keeps nothing', async () => {
     const home = aHome(pair)
     await setUp(home, 'codex', gateway)
-    expect((await runInProcess(home, ['rollback'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
   })
 })
 
@@ -155,7 +167,7 @@ describe('a rollback in another place', () => {
     await setUp(home, 'codex', gateway)
     const moved = aHome()
     renameSync(home.path, moved.path)
-    const { status, stdout } = await runInProcess(moved, ['rollback'])
+    const { status, stdout } = await runInProcess(moved, ['rollback', '--yes'])
     expect({ status, stdout }).toMatchObject({ status: 0 })
     expect(moved.snapshot()).toEqual(before)
   })
@@ -166,20 +178,43 @@ describe('a rollback in another place', () => {
     const inB = { CODEX_HOME: home.at('b') }
     await setUp(home, 'codex', gateway, inB)
     await setUp(home, 'codex', gateway)
-    expect((await runInProcess(home, ['rollback', 'codex'], { env: inB })).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--yes', 'codex'], { env: inB })).status).toBe(0)
     expect(home.text('b/config.toml')).toBe('# B\n')
     expect(home.text('.codex/config.toml')).toContain(url)
-    expect((await runInProcess(home, ['rollback', '--redo'], { env: inB })).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--yes', '--redo'], { env: inB })).status).toBe(0)
     expect(home.text('b/config.toml')).toContain(url)
-    expect((await runInProcess(home, ['rollback'])).status).toBe(0)
-    expect((await runInProcess(home, ['rollback', 'codex'], { env: inB })).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--yes', 'codex'], { env: inB })).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
   })
+
+  test('--original in one installation undoes nothing of the other, whose old records are removed', async () => {
+    const home = aHome({ ...pair, 'b/config.toml': '# B\n' })
+    const before = home.snapshot()
+    const inB = { CODEX_HOME: home.at('b') }
+    await setUp(home, 'codex', gateway, inB)
+    await setUp(home, 'codex', gateway)
+    const quick = withCalls(worldIn(home), {
+      fsync: () => {},
+      fsyncFolder: () => {},
+      copyAttributes: () => true,
+    })
+    for (let index = 1; index < 130; index++)
+      applyPlan(quick, aPlan([authEdit(sourceIn(home), `sk-canary-${index}`)]))
+    expect(listRuns(quick).runs.length).toBeLessThan(110)
+
+    const original = ['rollback', '--original', '--yes']
+    expect(await runInProcess(home, original, { env: inB })).toMatchObject({ status: 0 })
+    expect(home.text('b/config.toml')).toBe('# B\n')
+    expect(home.text('.codex/auth.json')).toContain('sk-canary-129')
+    expect(await runInProcess(home, original)).toMatchObject({ status: 0 })
+    expect(home.snapshot()).toEqual(before)
+  }, 60_000)
 
   test('names the run elsewhere if there is nothing to undo here', async () => {
     const home = aHome()
     await setUp(home, 'codex', gateway, { CODEX_HOME: home.at('b') })
-    const { status, json } = await runInProcess(home, ['rollback', '--json'])
+    const { status, json } = await runInProcess(home, ['rollback', '--yes', '--json'])
     expect(status).toBe(0)
     expect(json).toMatchObject({
       changed: false,
@@ -191,10 +226,10 @@ describe('a rollback in another place', () => {
 test('with nothing to redo or undo, the error does not say that a run of this place is elsewhere', async () => {
   const home = aHome(pair)
   await setUp(home, 'codex', gateway)
-  const redo = await runInProcess(home, ['rollback', '--redo', '--json'])
+  const redo = await runInProcess(home, ['rollback', '--yes', '--redo', '--json'])
   expect(redo.json).toMatchObject({ changed: false, warnings: [] })
-  expect((await runInProcess(home, ['rollback'])).status).toBe(0)
-  const undo = await runInProcess(home, ['rollback', 'codex', '--json'])
+  expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
+  const undo = await runInProcess(home, ['rollback', '--yes', 'codex', '--json'])
   expect(undo.json).toMatchObject({ changed: false, warnings: [] })
 })
 
@@ -202,11 +237,15 @@ test('if the result cannot be printed, the error says that the files were change
   const home = aHome(pair)
   await setUp(home, 'codex', gateway)
   const full = openSync('/dev/full', 'w')
-  const { status, stderr } = spawnSync(process.execPath, [resolve('bin/repoint.js'), 'rollback'], {
-    env: { PATH: process.env['PATH'], HOME: home.path },
-    stdio: ['ignore', full, 'pipe'],
-    encoding: 'utf8',
-  })
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [resolve('bin/repoint.js'), 'rollback', '--yes'],
+    {
+      env: { PATH: process.env['PATH'], HOME: home.path },
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    },
+  )
   closeSync(full)
   expect(home.text('.codex/auth.json')).toBe(login)
   expect(status).not.toBe(0)
@@ -219,18 +258,18 @@ test('--force after a partial undo restores the file, as the hint says', async (
   const before = home.snapshot()
   await setUp(home, 'codex', gateway)
   home.replace('.codex/config.toml', /^name = .*/m, 'name = "Work"')
-  const { status, json } = await runInProcess(home, ['rollback', '--json'])
+  const { status, json } = await runInProcess(home, ['rollback', '--yes', '--json'])
   expect(status).toBe(10)
   const [warning] = (json as { warnings: readonly { hint: string }[] }).warnings
   const typed = /repoint (rollback .*)$/.exec(warning?.hint ?? '')?.[1]?.split(' ') ?? []
-  expect((await runInProcess(home, typed)).status).toBe(0)
+  expect((await runInProcess(home, [...typed, '--yes'])).status).toBe(0)
   expect(home.snapshot()).toEqual(before)
 })
 
 describe("someone renamed opencode's file after the setup, and everything is undone by force", () => {
   const [plain, renamed] = ['.config/opencode/opencode.json', '.config/opencode/opencode.jsonc']
   const auth = '.local/share/opencode/auth.json'
-  const undo = ['rollback', 'opencode', '--original', '--force', '--json']
+  const undo = ['rollback', '--yes', 'opencode', '--original', '--force', '--json']
   const aRenamedHome = async (address: string) => {
     const options = { baseURL: address }
     const provider = { gateway: { npm: '@ai-sdk/openai-compatible', options } }
@@ -285,7 +324,7 @@ test('rollback undoes a model that was chosen at the gateway together with it: s
   const before = home.snapshot()
   await setUp(home, 'codex', gateway)
   home.replace('.codex/config.toml', /^model = .*/m, 'model = "gpt-5.4"')
-  expect((await runInProcess(home, ['rollback'])).status).toBe(0)
+  expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
   expect(home.snapshot()).toEqual(before)
 })
 
@@ -295,11 +334,172 @@ test('each rollback goes one run further back, also after one that kept everythi
   await setUp(home, 'codex', gateway)
   home.replace('.codex/config.toml', /^base_url = .*/m, 'base_url = "https://mine.example/v1"')
   await setUp(home, 'codex', gateway)
-  for (const status of [0, 10]) expect((await runInProcess(home, ['rollback'])).status).toBe(status)
-  const { json } = await runInProcess(home, ['rollback', '--json'])
+  for (const status of [0, 10])
+    expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(status)
+  const { json } = await runInProcess(home, ['rollback', '--yes', '--json'])
   expect(json).toMatchObject({ changed: false, undoes: null })
-  expect((await runInProcess(home, ['rollback', '--original', '--force'])).status).toBe(0)
+  expect((await runInProcess(home, ['rollback', '--yes', '--original', '--force'])).status).toBe(0)
   expect(home.snapshot()).toEqual(before)
+})
+
+test('rollback never says that nothing is left while something is held back', async () => {
+  const home = aHome(pair)
+  const before = home.snapshot()
+  await setUp(home, 'codex', gateway)
+  home.replace('.codex/config.toml', /^base_url = .*/m, 'base_url = "https://mine.example/v1"')
+  expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(10)
+  for (const args of [[], ['--original']]) {
+    const { status, stdout, json } = await runInProcess(home, [
+      'rollback',
+      ...args,
+      '--yes',
+      '--json',
+    ])
+    expect(status).toBe(10)
+    expect(stdout).toContain('repoint rollback codex --force')
+    expect(json).toMatchObject({
+      changed: false,
+      heldBack: expect.arrayContaining([
+        expect.objectContaining({ setting: 'OPENAI_API_KEY', why: expect.any(String) }),
+      ]),
+    })
+  }
+  await runInProcess(home, ['rollback', 'codex', '--force', '--yes'])
+  expect(home.snapshot()).toEqual(before)
+  expect((await runInProcess(home, ['rollback', '--yes', '--json'])).json).toMatchObject({
+    heldBack: [],
+  })
+})
+
+test('a foreign member in a file that `off` deleted does not hold back its undo', async () => {
+  const config =
+    'model_provider = "mine"\n\n[model_providers.mine]\nname = "Mine"\nbase_url = "https://mine.example/v1"\nrequires_openai_auth = true\n'
+  const home = aHome({
+    '.codex/config.toml': config,
+    '.codex/auth.json': '{"OPENAI_API_KEY":"sk-canary-of-mine-1","tokens":null}',
+  })
+  await runInProcess(home, ['off', '--yes'])
+  home.put('.codex/auth.json', '{"auth_mode":"apikey"}')
+  expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
+  expect(home.text('.codex/config.toml')).toBe(config)
+  expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({
+    auth_mode: 'apikey',
+    OPENAI_API_KEY: 'sk-canary-of-mine-1',
+    tokens: null,
+  })
+
+  await runInProcess(home, ['off', '--yes'])
+  home.put('.codex/auth.json', login)
+  expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(10)
+  expect(home.text('.codex/auth.json')).toBe(login)
+})
+
+test('a redo of a forced undo reports the file that it keeps', async () => {
+  const home = aHome()
+  const file = '.pi/agent/models.json'
+  await setUp(home, 'pi', gateway)
+  chmodSync(home.at(file), 0o644)
+  await runInProcess(home, ['doctor', '--fix', '--no-verify', '--yes', '--json'])
+  home.replace(file, key, 'sk-canary-by-hand-1')
+  expect((await runInProcess(home, ['rollback', '--force', '--yes'])).status).toBe(0)
+  expect(home.text(file)).toContain(key)
+  const { status, json } = await runInProcess(home, ['rollback', '--redo', '--yes', '--json'])
+  expect(status).toBe(10)
+  expect(json).toMatchObject({ changed: false, heldBack: [{ path: home.at(file) }] })
+})
+
+test("a member next to Cline's settings keeps only what Cline needs to read it", async () => {
+  const home = aHome()
+  const file = '.cline/data/settings/providers.json'
+  await setUp(home, 'cline', gateway)
+  home.replace(file, '"openai-compatible": {', '$& "mine": 1,')
+  const { status, json } = await runInProcess(home, ['rollback', '--yes', '--json'])
+  expect({ status, json }).toMatchObject({ status: 0, json: { heldBack: [] } })
+  expect(JSON.parse(home.text(file))).toEqual({
+    version: 1,
+    providers: {
+      'openai-compatible': {
+        mine: 1,
+        settings: { provider: 'openai-compatible' },
+        updatedAt: expect.any(String),
+        tokenSource: 'manual',
+      },
+    },
+  })
+})
+
+test('nothing is held back any more once the setup before it is undone', async () => {
+  const home = aHome({ ...pair, '.codex/auth.json': '{"OPENAI_API_KEY":"sk-own"}' })
+  await setUp(home, 'codex', gateway)
+  expect((await runInProcess(home, ['off', '--yes'])).status).toBe(0)
+  home.put('.codex/auth.json', login)
+  const undo = async (...flags: readonly string[]) => {
+    const { status, stdout } = await runInProcess(home, ['rollback', ...flags, '--yes', '--json'])
+    const { heldBack, undoes } = JSON.parse(stdout)
+    return { status, held: heldBack.length, undoes }
+  }
+  expect(await undo()).toMatchObject({ status: 10 })
+  expect(await undo('--force')).toMatchObject({ status: 0 })
+  expect(await undo()).toMatchObject({ status: 0, held: 0 })
+  expect(await undo()).toEqual({ status: 0, held: 0, undoes: null })
+  expect(home.text('.codex/config.toml')).toBe(pair['.codex/config.toml'])
+})
+
+test('what is held back because of a wrong key names commands that work, not --force', async () => {
+  const home = aHome()
+  await setUp(home, 'opencode', gateway)
+  rmSync(home.at('.local/share/opencode/auth.json'))
+  await runInProcess(home, ['doctor', '--fix', '--no-verify', '--yes', '--json'])
+  const { status, json } = await runInProcess(home, ['rollback', '--yes', '--json'])
+  expect(status).toBe(10)
+  const hint =
+    'Set it up instead: repoint opencode. Or point it back at its own service: repoint off opencode'
+  expect(json).toMatchObject({
+    heldBack: expect.arrayContaining([
+      expect.objectContaining({ why: expect.stringContaining('or none') }),
+    ]),
+    warnings: [{ code: 'rollback-held', hint }],
+  })
+  expect((await runInProcess(home, ['off', 'opencode', '--yes'])).status).toBe(0)
+  expect(home.everything().filter((name) => name.endsWith('auth.json'))).toEqual([])
+})
+
+test('--original ends the stack, also after `off`, and --redo takes that back', async () => {
+  const home = aHome(pair)
+  await setUp(home, 'codex', gateway)
+  await runInProcess(home, ['off', '--yes'])
+  expect(home.text('.codex/auth.json')).toBe(login)
+  expect((await runInProcess(home, ['rollback', '--original', '--yes'])).status).toBe(0)
+  await runInProcess(home, ['rollback', '--yes'])
+  expect(home.text('.codex/auth.json')).toBe(login)
+  await runInProcess(home, ['rollback', '--redo', '--yes'])
+  await runInProcess(home, ['rollback', '--yes'])
+  expect(home.text('.codex/config.toml')).toContain(url)
+})
+
+test('--original reports a record that someone deleted', async () => {
+  const home = aHome(pair)
+  const before = home.snapshot()
+  await setUp(home, 'codex', gateway)
+  const run = home.everything().find((name) => /run-[^/]+\.json$/.test(name))!
+  await setUp(home, 'codex --model gpt-5.4', gateway)
+  rmSync(home.at(run))
+  const { status, json } = await runInProcess(home, ['rollback', '--original', '--yes', '--json'])
+  expect({ status, json }).toMatchObject({ status: 8, json: { error: { code: 'record-damaged' } } })
+  await runInProcess(home, ['rollback', '--original', '--force', '--yes'])
+  expect(home.snapshot()).toEqual(before)
+})
+
+test('rollback asks for --yes where it cannot ask', async () => {
+  const home = aHome(pair)
+  await setUp(home, 'codex', gateway)
+  const after = home.snapshot()
+  const { status, json } = await runInProcess(home, ['rollback', '--json'])
+  expect({ status, json }).toMatchObject({
+    status: 2,
+    json: { error: { code: 'confirmation-needed', hint: expect.stringContaining('--yes') } },
+  })
+  expect(home.snapshot()).toEqual(after)
 })
 
 test('rollback reports an unreadable record once', async () => {
@@ -313,7 +513,7 @@ test('rollback reports an unreadable record once', async () => {
 
 test('the JSON document of a failed rollback names the command and says that nothing changed', async () => {
   const failure = async (args: string[]) => (await runInProcess(aHome(), args)).json
-  expect(await failure(['rollback', '--run', 'nope', '--json'])).toMatchObject({
+  expect(await failure(['rollback', '--yes', '--run', 'nope', '--json'])).toMatchObject({
     command: 'rollback',
     changed: false,
     error: { code: 'usage', filesChanged: false },
@@ -366,7 +566,7 @@ describe('repoint forget', () => {
     home.put('.local/state/repoint/run-20200101T000000Z-0000.json', 'broken')
     const { json } = await runInProcess(home, ['forget', '--older-than', '30', '--yes', '--json'])
     expect(json).toMatchObject({ changed: true, runs: [], damaged: [expect.any(String)] })
-    expect((await runInProcess(home, ['rollback'])).status).toBe(0)
+    expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
     expect(home.text('.codex/auth.json')).toBe(login)
     const again = await runInProcess(home, ['forget', '--older-than', '30', '--json'])
     expect(again.json).toMatchObject({ changed: false, runs: [] })
@@ -383,7 +583,7 @@ describe('repoint forget', () => {
 test('rollback --redo says what it sets up again', async () => {
   const home = aHome(pair)
   await setUp(home, 'codex', gateway)
-  await runInProcess(home, ['rollback'])
-  const { stdout } = await runInProcess(home, ['rollback', '--redo'])
+  await runInProcess(home, ['rollback', '--yes'])
+  const { stdout } = await runInProcess(home, ['rollback', '--yes', '--redo'])
   expect(stdout).toContain("Codex's setup")
 })

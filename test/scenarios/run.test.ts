@@ -100,10 +100,15 @@ describe('repoint run', () => {
     expect(args).toContain('model="gpt-5.5-sol"')
   })
 
-  test('prints the note about a model that the gateway does not list', async () => {
+  test('starts no client with a model that the gateway does not serve', async () => {
     const home = sharedHome
-    const { stderr } = await started(home, ['two', '--model', 'gpt-5.5-soll', '--', 'codex'])
-    expect(stderr).toMatch(/note: The gateway does not list gpt-5\.5-soll\n.*--model gpt-5\.5-sol/)
+    const { status, stderr } = await runInProcess(
+      home,
+      ['run', 'two', '--model', 'gpt-5.5-soll', '--', 'codex'],
+      { env: { PATH: pathOf(home) } },
+    )
+    expect(status).toBe(5)
+    expect(stderr).toMatch(/does not serve the model gpt-5\.5-soll .*\n.*--model gpt-5\.5-sol/)
     const listed = await started(home, ['two', '--model', 'gpt-5.5-sol', '--', 'codex'])
     expect(listed.stderr).not.toContain('does not list')
   })
@@ -155,6 +160,69 @@ describe('repoint run', () => {
     expect(env).not.toHaveProperty('ANTHROPIC_API_KEY')
     const second = await started(home, ['two', 'claude'])
     expect(second.args[1]).not.toContain('gpt-5.6-sol')
+  })
+
+  test('claude starts without what a setup would remove: in its settings, in the folder, in the shell', async () => {
+    const home = await aHomeBetween('claude')
+    const settings = JSON.parse(home.text('.claude/settings.json'))
+    const harmful = {
+      CLAUDE_CODE_USE_BEDROCK: '1',
+      CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD: '1',
+      CLAUDE_CODE_CLIENT_DATA_URL: 'http://127.0.0.1:1',
+      ANTHROPIC_MODEL: 'foreign',
+      ANTHROPIC_SMALL_FAST_MODEL: 'foreign',
+    }
+    home.put(
+      '.claude/settings.json',
+      JSON.stringify({
+        ...settings,
+        env: {
+          ...settings.env,
+          ...harmful,
+          ANTHROPIC_DEFAULT_FABLE_MODEL: 'foreign',
+          NO_PROXY: 'x.example',
+        },
+      }),
+    )
+    const { args, env, stderr } = await started(home, ['two', 'claude'], {
+      ANTHROPIC_UNIX_SOCKET: '/x',
+      ANTHROPIC_NEW_TOKEN: 'x',
+      ANTHROPIC_MODEL: 'foreign',
+    })
+    expect(args[1]).not.toContain('foreign')
+    const overlay = JSON.parse(args[1]!).env
+    for (const name of Object.keys(harmful)) expect(overlay[name], name).toBe('')
+    expect(overlay.NO_PROXY).toBe('x.example,127.0.0.1,localhost')
+    for (const name of ['ANTHROPIC_UNIX_SOCKET', 'ANTHROPIC_NEW_TOKEN', 'ANTHROPIC_MODEL'])
+      expect(env).not.toHaveProperty(name)
+    expect(stderr).toContain('It starts without ')
+  })
+
+  test('codex starts although its file would stop it, or repoint says why not', async () => {
+    const home = await aHomeBetween('codex')
+    const config = home.text('.codex/config.toml')
+    const other =
+      '\n[model_providers.other]\nbase_url = "https://other.example/v1"\nwire_api = "chat"\n'
+    home.put('.codex/config.toml', `forced_login_method = "chatgpt"\n${config}${other}`)
+    const { args } = await started(home, ['two', 'codex'])
+    expect(args).toEqual(
+      expect.arrayContaining([
+        'forced_login_method="api"',
+        'model_providers.other.wire_api="responses"',
+        'model_providers.other.name="other"',
+      ]),
+    )
+    home.put('.codex/config.toml', `profile = "x"\n${config}`)
+    const { status, stderr } = await runInProcess(home, ['run', 'two', 'codex'], {
+      env: { PATH: pathOf(home) },
+    })
+    expect(status).toBe(8)
+    expect(stderr).toContain('Codex does not start with `profile`')
+  })
+
+  test('another program keeps every variable', async () => {
+    const { env } = await started(sharedHome, ['two', '--', 'other'], { CODEX_ACCESS_TOKEN: 'x' })
+    expect(env).toHaveProperty('CODEX_ACCESS_TOKEN')
   })
 
   test('claude: --settings of the user is refused, because Claude Code reads only one', async () => {
@@ -400,8 +468,8 @@ cat "$path"
     const env = { PATH: pathOf(sharedHome), REPOINT_API_KEY: keys.one }
     const words = ['run', '--base-url', address, '--', 'codex']
     const { status, stderr } = await runInProcess(aHome(), words, { env })
-    expect(status).toBe(2)
-    expect(stderr).toContain('The gateway has no list of models')
+    expect(status).toBe(4)
+    expect(stderr).toContain('If the gateway has no list, name a model: --model ID')
     expect(stderr).not.toContain('--no-verify')
   })
 

@@ -99,16 +99,26 @@ test.each(cases)(
   },
 )
 
-test('run reports a file that the client cannot read, and starts the command', async () => {
+test('run does not start Codex with a file that it cannot read, and says why', async () => {
   const home = aHome()
   const env = { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url }
   const setup = await runInProcess(home, ['codex', '--yes', '--name', 'here'], { env })
   expect(setup.status).toBe(0)
   home.put('.codex/config.toml', 'model = ')
 
-  const { stdout, stderr } = await runInProcess(home, ['run', 'here', '--', 'codex'])
-  expect(stderr).toContain('.codex/config.toml')
-  // Codex is not installed in this home.
-  expect(stderr).toContain('There is no command codex')
+  const { status, stdout, stderr } = await runInProcess(home, ['run', 'here', '--', 'codex'])
+  expect({ status, stderr }).toMatchObject({
+    status: 8,
+    stderr: expect.stringContaining('Codex does not start: Cannot read ~/.codex/config.toml'),
+  })
   expect(stdout + stderr).not.toContain(canary)
+})
+
+test('status names the error of a client whose files repoint cannot read', async () => {
+  const home = aHome({ '.codex/config.toml/a-folder': '' })
+  const { json } = await runInProcess(home, ['status', 'codex', '--json'])
+  const code = 'config-conflict'
+  expect(json).toMatchObject({
+    clients: [{ error: { code, message: expect.any(String) }, obstacles: [{ code }] }],
+  })
 })

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
-import { replaceGateway, withGateway } from '../support/gateway.ts'
+import type { Gateway } from '../../src/serve/index.ts'
+import { fixtureCatalog, replaceGateway, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 import { setUp } from '../support/setup.ts'
@@ -174,7 +174,7 @@ describe('at another gateway', () => {
     ],
     ['claude-gpt --haiku-model gpt-5.4', settings, '_HAIKU_MODEL": "gpt-5.4-mini"'],
   ])('replaces a missing model by the rules, and reports it: %s', async (line, file, expected) => {
-    const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.4')
+    const models = fixtureCatalog.filter(({ id }) => id !== 'gpt-5.4')
     const other = await withGateway({ key: newCanary, models }, onTestFinished)
     const home = aHome()
     await setUp(home, line, gateway)

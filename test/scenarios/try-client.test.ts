@@ -23,7 +23,7 @@ function tryCodex(home: Home, env: Record<string, string> = {}) {
     home,
     ['codex', '--base-url', gateway.url, '--yes', '--json', '--try-client'],
     {
-      env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:/usr/bin:/bin`, ...env },
+      env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:${process.env['PATH']}`, ...env },
     },
   )
 }
@@ -32,7 +32,14 @@ test('--try-client: reports the answer of the client to the prompt ping', async 
   const { json, status } = await tryCodex(withCodex('echo "heard: $*"'))
   expect(json).toMatchObject({
     changed: true,
-    tried: [{ client: 'codex', said: expect.stringMatching(/^heard: exec .*ping$/) }],
+    tried: [
+      {
+        client: 'codex',
+        ok: true,
+        seconds: expect.any(Number),
+        said: expect.stringMatching(/^heard: exec .*ping$/),
+      },
+    ],
   })
   expect(status).toBe(0)
 })
@@ -63,7 +70,11 @@ test('--try-client: the client runs in an empty folder of ours, which is removed
     ['codex', '--base-url', gateway.url, '--yes', '--json', '--try-client'],
     {
       cwd: project,
-      env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:/usr/bin:/bin`, PWD: project },
+      env: {
+        REPOINT_API_KEY: canary,
+        PATH: `${home.at('bin')}:${process.env['PATH']}`,
+        PWD: project,
+      },
     },
   )
   const { said } = (json as { tried: { said: string }[] }).tried[0]!
@@ -82,7 +93,7 @@ test('repoint asks a client for its version in the home, not in a project', asyn
   home.put('project/opencode.json', '{"provider": {}}')
   await runCli(home, ['doctor', '--no-verify'], {
     cwd: home.at('project'),
-    env: { PATH: `${home.at('bin')}:/usr/bin:/bin` },
+    env: { PATH: `${home.at('bin')}:${process.env['PATH']}` },
   })
   expect(home.text('where')).toBe(`${home.path}\n`)
 })
@@ -90,7 +101,7 @@ test('repoint asks a client for its version in the home, not in a project', asyn
 test('--try-client: Ctrl-C ends the client too, and the error describes the state of the files', async () => {
   const home = withCodex('[ "$1" = exec ] && { echo $$ > "$HOME/pid"; exec sleep 60; }')
   const run = runOnTerminal(home, ['codex', '--base-url', gateway.url, '--yes', '--try-client'], {
-    env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:/usr/bin:/bin` },
+    env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:${process.env['PATH']}` },
   })
   await run.shows('Trying Codex')
   const pid = () => (existsSync(home.at('pid')) ? Number(home.text('pid')) : 0)
@@ -115,9 +126,141 @@ test('--try-client: a client that fails is an error, which describes the state o
   expect(status).toBe(8)
 })
 
+test('--try-client: the failure of one client is in the document with the answers of the others', async () => {
+  const home = withCodex('echo pong')
+  home.put('bin/claude', '#!/bin/sh\necho "API Error: 401 invalid x-api-key" >&2; exit 1\n', 0o755)
+  const words = ['setup', 'codex', 'claude', '--base-url', gateway.url, '--yes', '--json']
+  const { json, status } = await runInProcess(home, [...words, '--try-client'], {
+    env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:${process.env['PATH']}` },
+  })
+  expect({ status, json }).toMatchObject({
+    status: 8,
+    json: {
+      error: { code: 'client-failed', filesChanged: true },
+      tried: [
+        { client: 'codex', ok: true, said: 'pong' },
+        { client: 'claude', ok: false, said: expect.stringContaining('401 invalid x-api-key') },
+      ],
+    },
+  })
+})
+
+describe('after a setup on a terminal', () => {
+  const onTerminal = (home: Home, words: readonly string[], env: Record<string, string> = {}) =>
+    runOnTerminal(home, [...words, '--yes'], {
+      env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:${process.env['PATH']}`, ...env },
+    })
+  const codex = ['codex', '--base-url', gateway.url]
+  const isPing = '[ "$1" = exec ] &&'
+
+  test('the changed clients answer one word, at a price that is named before', async () => {
+    const home = withCodex(`${isPing} echo pong || echo 0.171.0`)
+    const run = onTerminal(home, codex)
+    expect(await run.ended).toBe(0)
+    const screen = run.screen()
+    const order = [
+      'Done. Undo: repoint rollback',
+      'Trying Codex',
+      'Codex answers: pong',
+      'Now run: codex',
+    ]
+    expect(
+      order
+        .map((text) => screen.indexOf(text))
+        .every((at, index, all) => at > (all[index - 1] ?? 0)),
+    ).toBe(true)
+    expect(screen.replace(/\s+/g, ' ')).toContain('one word, about 11,400 tokens. Ctrl-C skips.')
+
+    // Nothing changes, so nothing is tried.
+    const again = onTerminal(home, codex)
+    expect(await again.ended).toBe(0)
+    expect(again.screen()).not.toContain('Trying')
+  })
+
+  test('a failure shows the words of the client, then the cause, and the setup stays', async () => {
+    const home = withCodex(
+      `${isPing} { echo "stream error: 401 Invalid token" >&2; exit 1; }; echo 0.171.0`,
+    )
+    const run = onTerminal(home, codex, { CODEX_ACCESS_TOKEN: 'someone' })
+    expect(await run.ended).toBe(0)
+    const screen = run.screen().replace(/\s+/g, ' ')
+    expect(screen).toMatch(
+      /✗ Codex failed with status 1: stream error: 401 Invalid token \(\d+ s\) CODEX_ACCESS_TOKEN/,
+    )
+    expect(home.text('.codex/config.toml')).toContain(gateway.url)
+  })
+
+  test('doctor --try-client starts the clients that use a gateway, and a failure is an error', async () => {
+    const home = withCodex(`${isPing} exit 1; echo 0.171.0`)
+    const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
+    expect(await onTerminal(home, [...codex, '--no-try-client']).ended).toBe(0)
+    const checked = await runInProcess(home, ['doctor', '--json'], { env })
+    expect([checked.status, checked.json]).toEqual([
+      0,
+      expect.not.objectContaining({ tried: expect.anything() }),
+    ])
+
+    const tried = await runInProcess(home, ['doctor', '--json', '--try-client'], { env })
+    expect(tried).toMatchObject({ status: 8, json: { tried: [{ client: 'codex', ok: false }] } })
+  })
+
+  test('Ctrl-C skips it, ends the client, and leaves the setup', async () => {
+    const home = withCodex(`${isPing} { echo $$ > "$HOME/pid"; exec sleep 60; }; echo 0.171.0`)
+    const run = onTerminal(home, codex)
+    await run.shows('Trying Codex')
+    const pid = () => (existsSync(home.at('pid')) ? Number(home.text('pid')) : 0)
+    while (!pid()) await new Promise((settle) => setTimeout(settle, 20))
+    run.type(keys.ctrlC)
+    expect(await run.ended).toBe(0)
+    expect(run.screen()).toContain('Skipped. The setup stays.')
+    expect(() => process.kill(pid(), 0)).toThrow()
+  })
+
+  test.each([['--no-try-client'], ['--no-verify --model gpt-5.6-sol'], ['--dry-run']])(
+    '%s starts nothing',
+    async (flag) => {
+      const home = withCodex(`${isPing} touch "$HOME/started"; echo 0.171.0`)
+      const run = onTerminal(home, [...codex, ...flag.split(' ')])
+      expect(await run.ended).toBe(0)
+      expect(existsSync(home.at('started'))).toBe(false)
+    },
+  )
+
+  test('key and use try the clients, too; a slow client only on request', async () => {
+    const home = withCodex(`${isPing} echo pong || echo 0.171.0`)
+    home.put(
+      'bin/kilo',
+      '#!/bin/sh\n[ "$1" = run ] && touch "$HOME/kilo-started"; echo 7.8.9\n',
+      0o755,
+    )
+    const words = ['setup', 'codex', 'kilo', '--base-url', gateway.url, '--no-try-client']
+    expect(await onTerminal(home, words).ended).toBe(0)
+    const other = await withGateway({ key: 'sk-canary-other-51b47f3a9b2c4d5e6f' })
+    const added = await runCli(home, ['gateways', 'add', other.url, '--name', 'other'], {
+      env: { REPOINT_API_KEY: 'sk-canary-other-51b47f3a9b2c4d5e6f' },
+    })
+    expect(added.status).toBe(0)
+
+    const used = onTerminal(home, ['use', 'other'])
+    expect(await used.ended).toBe(0)
+    expect(used.screen()).toContain('Codex answers: pong')
+    expect(existsSync(home.at('kilo-started'))).toBe(false)
+  })
+})
+
 test('--try-client: the error does not repeat what a failing client prints of its configuration', async () => {
   const home = withCodex(`echo '{"mcp":{"env":{"DB":"other-secret-01"}}} is invalid'; exit 1`)
   expect((await tryCodex(home)).stdout).not.toContain('other-secret-01')
+})
+
+test('--try-client: the error has the message that a client prints as JSON', async () => {
+  const printed =
+    '{"type":"error","error":{"message":"The \\"window\\" is full"},"env":"other-secret-01"}'
+  const { json, stdout } = await tryCodex(withCodex(`echo 'ERROR: ${printed}' >&2; exit 1`))
+  expect(json).toMatchObject({
+    error: { message: 'Codex failed with status 1: The "window" is full' },
+  })
+  expect(stdout).not.toContain('other-secret-01')
 })
 
 test('--try-client: the key is not in the client’s environment', async () => {
@@ -127,17 +270,21 @@ test('--try-client: the key is not in the client’s environment', async () => {
   expect(stdout).not.toContain('REPOINT_API_KEY')
 })
 
-describe('a gateway that accepts only certain clients', () => {
-  async function setUpAt(home: Home, ...args: string[]) {
+describe('a gateway that rejects the request of repoint', () => {
+  const onlyClients = {
+    status: 403,
+    message: 'This plan is currently only available for Coding Agents such as Codex.',
+  }
+
+  async function setUpAt(home: Home, { status, message } = onlyClients) {
     const { port, seen } = await aServer(({ method }, response) => {
       const list = { data: [{ id: 'gpt-5.6-sol' }] }
-      const message = 'This plan is currently only available for Coding Agents such as Codex.'
-      response.writeHead(method === 'GET' ? 200 : 403, { 'content-type': 'application/json' })
+      response.writeHead(method === 'GET' ? 200 : status, { 'content-type': 'application/json' })
       response.end(JSON.stringify(method === 'GET' ? list : { error: { message } }))
     })
-    const env = { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:/usr/bin:/bin` }
+    const env = { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:${process.env['PATH']}` }
     const url = `http://127.0.0.1:${port}`
-    const flags = ['--base-url', url, '--yes', '--json', ...args]
+    const flags = ['--base-url', url, '--yes', '--json']
     return { ...(await runInProcess(home, ['codex', ...flags], { env })), url, seen }
   }
 
@@ -166,6 +313,64 @@ describe('a gateway that accepts only certain clients', () => {
       expect(path).toContain(home.at('.local/state/repoint/.try-'))
       expect(existsSync(path)).toBe(false)
     }
+  })
+
+  test.each([
+    ['a part of the request', { status: 400, message: "Unsupported parameter: 'reasoning'" }],
+    ['tools', { status: 400, message: 'This model does not support tools' }],
+    ['a request without words', { status: 400, message: 'invalid request' }],
+    ['the protocol', { status: 400, message: 'The responses API is not supported for this model' }],
+  ])('is judged by the installed client if it rejects %s', async (_what, rejection) => {
+    const answering = await setUpAt(withCodex('echo pong'), rejection)
+    expect(answering).toMatchObject({ status: 0, json: { changed: true } })
+    expect((answering.json as { warnings: unknown }).warnings).toContainEqual(
+      expect.objectContaining({
+        code: 'proven-by-client',
+        message: expect.stringMatching(/^Codex itself gets answers/),
+      }),
+    )
+    const rejected = await setUpAt(withCodex('echo "error 400 Bad Request" >&2; exit 1'), rejection)
+    expect(rejected).toMatchObject({
+      status: 5,
+      json: {
+        error: { message: expect.stringContaining('Codex itself failed with status 1: error 400') },
+      },
+    })
+    const failing = await setUpAt(withCodex('echo "error: not logged in" >&2; exit 1'), rejection)
+    expect(failing).toMatchObject({
+      status: 5,
+      json: { error: { message: expect.stringContaining('not logged in, which decides nothing') } },
+    })
+  })
+
+  test.each([
+    ['key', { status: 401, message: 'Invalid API key' }],
+    ['account', { status: 402, message: 'Insufficient balance' }],
+    ['model', { status: 404, message: 'The model does not exist' }],
+  ])('needs no client to say that it is the %s', async (_what, rejection) => {
+    const home = withCodex('[ "$1" = exec ] && touch "$PWD/../../../../../asked"; echo 0.171.0')
+    await setUpAt(home, rejection)
+    expect(existsSync(home.at('asked'))).toBe(false)
+  })
+
+  test('asks the client in a home that no variable of the user replaces', async () => {
+    const home = withCodex(
+      'case "$*" in *exec*) env > "$PWD/../../../../../env" ;; esac; echo pong',
+    )
+    home.put('own/config.toml', '# mine\n')
+    const { port } = await aServer(({ method }, response) => {
+      response.writeHead(method === 'GET' ? 200 : 403, { 'content-type': 'application/json' })
+      const list = { data: [{ id: 'gpt-5.6-sol' }] }
+      response.end(JSON.stringify(method === 'GET' ? list : { error: onlyClients }))
+    })
+    const words = ['codex', '--base-url', `http://127.0.0.1:${port}`, '--yes']
+    const env = {
+      REPOINT_API_KEY: canary,
+      CODEX_HOME: home.at('own'),
+      PATH: `${home.at('bin')}:${process.env['PATH']}`,
+    }
+    expect((await runCli(home, words, { env })).status).toBe(0)
+    expect(home.text('env')).not.toContain('CODEX_HOME')
   })
 
   test('is passed to the client with address and key, for this one process', async () => {
@@ -203,7 +408,12 @@ describe('a gateway that accepts only certain clients', () => {
     const { status, json } = await setUpAt(aHome())
     expect({ status, json }).toMatchObject({
       status: 7,
-      json: { error: { code: 'client-refused', hint: expect.stringContaining('Install Codex') } },
+      json: {
+        error: {
+          code: 'client-refused',
+          message: expect.stringContaining('Codex is not installed, so nobody could ask it'),
+        },
+      },
     })
   })
 })

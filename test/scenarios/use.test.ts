@@ -1,8 +1,7 @@
 import { resolve } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
-import { withGateway } from '../support/gateway.ts'
+import { fixtureCatalog, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { setUp } from '../support/setup.ts'
@@ -16,7 +15,7 @@ const files = {
 }
 
 const gatewayOne = await withGateway({ key: keys.one })
-const models = builtInCatalog.filter(({ id }) => id !== 'gpt-5.6-terra')
+const models = fixtureCatalog.filter(({ id }) => id !== 'gpt-5.6-terra')
 const gatewayTwo = await withGateway({ key: keys.two, models })
 beforeEach(() => {
   gatewayOne.clearRequests()
@@ -69,14 +68,14 @@ describe('repoint use', () => {
     },
   )
 
-  test('uses the named model if no rule chooses one', async () => {
-    const models = ['up/one', 'up/two'].map((id) => ({ ...builtInCatalog[0]!, id }))
+  test('uses the named model if no rule chooses one, or else the first that answers', async () => {
+    const models = ['up/one', 'up/two'].map((id) => ({ ...fixtureCatalog[0]!, id }))
     const three = await withGateway({ key: keys.one, models }, onTestFinished)
     const home = aHome()
     await setUp(home, 'opencode --name three --model up/one', three)
 
-    const refused = await use(home, 'three', 'codex', 'claude', '--yes')
-    expect(refused).toMatchObject({ status: 2, json: { changed: false } })
+    const first = await use(home, 'three', 'codex', 'claude', '--dry-run')
+    expect(first).toMatchObject({ status: 0, json: { model: 'up/one' } })
     const named = await use(home, 'three', 'codex', 'claude', '--model', 'up/two', '--yes')
     expect(named).toMatchObject({ status: 0, json: { changed: true, model: 'up/two' } })
     expect(home.text('.claude/settings.json')).toContain(
@@ -111,7 +110,7 @@ describe('repoint use', () => {
     const { status, json } = await use(home, 'two', '--yes')
     expect({ status, json }).toMatchObject({
       status: 8,
-      json: { error: { code: 'config-invalid' } },
+      json: { error: { code: 'opencode-auth-unreadable' } },
     })
   })
 

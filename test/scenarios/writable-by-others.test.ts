@@ -62,6 +62,6 @@ test('rollback says which recorded conversations no longer open, before it chang
       hint: expect.stringContaining('codex fork SESSION_ID'),
     }),
   )
-  const { stdout } = await runInProcess(home, ['rollback'])
+  const { stdout } = await runInProcess(home, ['rollback', '--yes'])
   expect(stdout).toMatch(/Conversations of the provider .*\n(?:.*\n)*Undone/)
 })

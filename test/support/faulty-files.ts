@@ -12,7 +12,7 @@ export interface Fault {
 }
 
 /** Calls that never fail by contract, or whose failure has no effect. */
-const unfailing = new Set<string>(['copyAttributes', 'canCopyAttributes'])
+const unfailing = new Set<string>(['copyAttributes', 'canCopyAttributes', 'freeBytes'])
 
 /** Wraps file calls so that one of them fails before it does anything, and counts them. */
 export function faultyFiles(files: Files, fault: Fault) {

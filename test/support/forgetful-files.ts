@@ -258,6 +258,8 @@ export class ForgetfulFiles implements Files {
     this.#pending = this.#pending.filter((change) => change.folder !== folder)
   }
 
+  freeBytes(): undefined {}
+
   canCopyAttributes(): boolean {
     return true
   }

@@ -238,7 +238,11 @@ function straysIn(files: ForgetfulFiles, runs: ReturnType<typeof listRuns>['runs
   )
   return [
     ...folders.filter((name) => name.includes('.repoint-')),
-    ...files.names(stateFolder).filter((name) => !/^(blobs|lock|lock-.*|run-.*\.json)$/.test(name)),
+    ...files
+      .names(stateFolder)
+      .filter(
+        (name) => !/^(blobs|lock|lock-.*|run-.*\.json|first-copies(-new)?\.json)$/.test(name),
+      ),
     ...files.names(`${stateFolder}/blobs`).filter((name) => !named.has(name)),
   ]
 }

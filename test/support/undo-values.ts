@@ -9,6 +9,8 @@ import {
   type RunRecord,
   type Runs,
 } from '../../src/transaction/record.ts'
+import { noFirstCopies, removedRuns } from '../../src/transaction/records/first-copies.ts'
+import { foldRuns, removableRuns, withRuns } from '../../src/transaction/records/prune.ts'
 import type { UndoPlan } from '../../src/transaction/undo/undo-runs.ts'
 import { bytesOf } from './a-plan.ts'
 
@@ -105,6 +107,14 @@ export class UndoMachine {
         written: this.contents.get(authPath),
       })
     return files
+  }
+
+  /** Removes the oldest records, as a run does if there are too many. */
+  prune(limit: number): void {
+    const old = removableRuns(this.runs, limit)
+    const known = withRuns(noFirstCopies, this.runs)
+    const kept = this.runs.slice(0, this.runs.length - old.length)
+    this.runs = [...kept, ...removedRuns(foldRuns(this.copies, known, old))]
   }
 
   /** Applies and records a plan. @returns the plan, undefined if there was nothing to do */

@@ -170,6 +170,22 @@ describe('checkPlannedFiles', () => {
     },
   )
 
+  test.runIf(process.platform === 'linux')(
+    'checks the undo of the plan by the same rules, and refuses a plan without one',
+    () => {
+      const home = aHome(pair)
+      chmodSync(home.at('.codex/config.toml'), 0o664)
+      const before = home.snapshot()
+      let calls = 0
+      const world = withCalls(worldIn(home), { canCopyAttributes: () => ++calls === 1 })
+      expect(failureOf(() => checkPlannedFiles(world, aPairPlan(sourceIn(home))))).toMatchObject({
+        code: 'not-permitted',
+        message: expect.stringMatching(/rollback could not undo this in .*config\.toml/),
+      })
+      expect(home.snapshot()).toEqual(before)
+    },
+  )
+
   test('does not check files that stay unchanged', () => {
     const home = aHome(pair)
     const plan = aPairPlan(sourceIn(home))

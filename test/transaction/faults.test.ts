@@ -25,6 +25,7 @@ describe.each(pairSweeps)('faults, $what of $name', ({ workOf, start }) => {
     const sweep = sweepFaults(workOf(start()), { code: 'ENOSPC', isLasting: true, kinds })
     expect(sweep.violations).toEqual([])
     expect([...sweep.codes.keys()]).toEqual(['disk-full'])
-    expect(sweep.done).toBe(0)
+    // Only the list of first copies is written after the commit, and may fail: the next run writes it.
+    expect(sweep.done).toBe(3)
   })
 })

@@ -25,9 +25,8 @@ describe("toFileError turns Node's errors into errors that the user can act on",
   const place = '~/a.toml'
   const room = 'Make room on the disk, then run the same command again.'
   const owner =
-    'Check the owner and the mode of the file and its folder: ls -ld /home/me/a.toml. If another tool generates the file, change it in that tool.'
-  const mount =
-    'Set REPOINT_STATE_DIR to a folder you can write, or mount the file system as writable.'
+    'Check the owner and the mode: ls -ld /home/me/a.toml. If another tool generates the file, change it in that tool.'
+  const mount = 'Mount the file system as writable.'
   const away = 'Move it away, then run the same command again.'
   const mounted = `${place} is a mount point, as in a container, so repoint cannot replace it`
   const noFile = `${place} is not a regular file in a folder`

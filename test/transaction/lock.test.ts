@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { UserError, valueOrError } from '../../src/errors.ts'
 import type { Processes } from '../../src/platform/platform.ts'
-import { removeLeftovers, withLock } from '../../src/transaction/lock.ts'
+import { expectUnlocked, removeLeftovers, withLock } from '../../src/transaction/lock.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { openState } from '../../src/transaction/records/state-folder.ts'
 import { recoverRun } from '../../src/transaction/recover.ts'
@@ -28,9 +29,11 @@ function aLock() {
       return 'no lock'
     }
   }
-  const held = (name: string) => {
+  const held = (name: string, { ageMs = 0 } = {}) => {
     mkdirSync(paths.lock)
     writeFileSync(`${paths.lock}/${name}`, '')
+    const then = new Date(Date.now() - ageMs)
+    utimesSync(`${paths.lock}/${name}`, then, then)
   }
   return { world, paths, holders, held, leftovers: () => readdirSync(paths.folder).sort() }
 }
@@ -43,6 +46,33 @@ function nameOf(world: World, pid: number, startTime: string, since = Date.now()
   const { processes } = world
   return [pid, startTime, processes.bootId(), processes.host, since].join(',')
 }
+
+describe('a check of the lock', () => {
+  test('ends as a run would, and leaves the lock as it is', () => {
+    const { world, paths, held, holders } = aLock()
+    expectUnlocked(world, paths, soonMs)
+
+    const living = nameOf(world, 1, world.processes.startTime(1) ?? '')
+    for (const [name, ageMs, isHeld] of [
+      [living, 0, true],
+      ['of-a-later-version', 0, true],
+      [nameOf(world, noPid, ''), 0, false],
+      [nameOf(as(world, { host: 'other' }), 99, 'x'), 9 * 60_000, true],
+      [nameOf(as(world, { host: 'other' }), 99, 'x'), 11 * 60_000, false],
+    ] as const) {
+      held(name, { ageMs })
+      const found = valueOrError(() => expectUnlocked(world, paths, soonMs))
+      expect([name, found instanceof UserError && found.code]).toEqual([name, isHeld && 'locked'])
+      expect(holders()).toEqual([name])
+
+      const run = valueOrError(() => withLock(world, paths, () => {}, soonMs))
+      expect(run instanceof UserError && run.message).toBe(
+        found instanceof UserError && found.message,
+      )
+      rmSync(paths.lock, { recursive: true, force: true })
+    }
+  })
+})
 
 describe('lock', () => {
   test('is held during the work and released after it, also when the work fails', () => {
@@ -112,12 +142,42 @@ describe('lock', () => {
     expect(error.message).toBe('Another run of repoint is in progress: process 1')
   })
 
-  test('is respected for ten minutes if it belongs to another machine', () => {
+  test.each([
+    ['another machine', 'other', 'process 99 on other'],
+    ['another container of this machine', 'here (container pid:[7])', 'process 99 on here (cont'],
+  ])('is respected for ten minutes if it belongs to %s', (_, host, message) => {
+    const { world, paths, held, holders } = aLock()
+    const here = as(world, { host: 'here' })
+    // No process of this machine has the ID.
+    const name = nameOf(as(world, { host: encodeURIComponent(host) }), 99, 'x')
+    held(name, { ageMs: 9 * 60_000 })
+    expect(() => withLock(here, paths, () => {}, soonMs)).toThrow(message)
+    removeLeftovers(here, paths)
+    expect(holders()).toEqual([name])
+    rmSync(paths.lock, { recursive: true })
+    held(name, { ageMs: 11 * 60_000 })
+    expect(withLock(here, paths, () => 'done')).toBe('done')
+  })
+
+  test.each([
+    ['ahead', 365 * 24 * 60 * 60_000],
+    ['behind', -365 * 24 * 60 * 60_000],
+  ])('of another machine expires at the same time if its clock is %s', (_, aheadMs) => {
     const { world, paths, held } = aLock()
-    held(nameOf(as(world, { host: 'other' }), 99, 'x'))
+    const name = nameOf(as(world, { host: 'other' }), 99, 'x', Date.now() + aheadMs)
+    held(name, { ageMs: 9 * 60_000 })
     expect(() => withLock(world, paths, () => {}, soonMs)).toThrow('process 99 on other')
-    const later = { now: () => new Date(Date.now() + 11 * 60_000) }
-    expect(withLock({ ...world, clock: later }, paths, () => 'done')).toBe('done')
+    rmSync(paths.lock, { recursive: true })
+    held(name, { ageMs: 11 * 60_000 })
+    expect(withLock(world, paths, () => 'done')).toBe('done')
+  })
+
+  test('is not judged by our clock, which may be wrong', () => {
+    const { world, paths, held } = aLock()
+    const wrong = { ...world, clock: { now: () => new Date(Date.now() + 60 * 60_000) } }
+    held(nameOf(as(world, { host: 'other' }), 99, 'x'))
+    removeLeftovers(wrong, paths)
+    expect(() => withLock(wrong, paths, () => {}, soonMs)).toThrow('process 99 on other')
   })
 
   test('is respected if its holder is unknown', () => {
@@ -242,15 +302,10 @@ describe('lock', () => {
     }
   })
 
-  test('of another machine expires after ten minutes; until then the error names the machine', () => {
-    const { world, paths, held, holders } = aLock()
+  test('of another machine is named as the machine is called', () => {
+    const { world, paths, held } = aLock()
     held(['99', 'x', world.processes.bootId(), 'other%2C%20place', '1000000'].join(','))
-    const at = (ms: number) => ({ ...world, clock: { now: () => new Date(1_000_000 + ms) } })
-    expect(() => withLock(at(599_999), paths, () => {}, soonMs)).toThrow(
-      'process 99 on other, place',
-    )
-    expect(holders()).toHaveLength(1)
-    expect(withLock(at(600_000), paths, () => 'done')).toBe('done')
+    expect(() => withLock(world, paths, () => {}, soonMs)).toThrow('process 99 on other, place')
   })
 
   test.each(['1,x,y,z', 'x1,a,b,c,2', '1,a,b,c,2x', '1,a,b,c,d', '1,%,b,c,2'])(

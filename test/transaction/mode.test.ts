@@ -4,15 +4,16 @@ import type { FileEdit, Plan } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
 import type { Files } from '../../src/platform/platform.ts'
 import { applyPlan } from '../../src/transaction/apply-plan.ts'
+import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
 import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
 import type { World } from '../../src/transaction/record.ts'
 import { recoverRun } from '../../src/transaction/recover.ts'
-import { aPairPlan, aPlan, bytesOf } from '../support/a-plan.ts'
+import { aPairPlan, aPlan, bytesOf, settingsEdit } from '../support/a-plan.ts'
 import { faultyFiles } from '../support/faulty-files.ts'
 import { ForgetfulFiles } from '../support/forgetful-files.ts'
 import { aHome } from '../support/home.ts'
 import { home, stateFolder, sweepPowerLoss, worldOf } from '../support/power-loss.ts'
-import { sourceIn, worldIn } from '../support/world.ts'
+import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const login = '{"OPENAI_API_KEY": "sk-mine"}\n'
 
@@ -151,3 +152,44 @@ describe('an interrupted run that changes only a mode', () => {
     },
   )
 })
+
+test('a file that a setup closed is opened again, even if coreutils are gone since', () => {
+  const aLocal = aHome()
+  aLocal.put('.claude/settings.json', '{}\n', 0o664)
+  const before = aLocal.snapshot()
+  applyPlan(worldIn(aLocal), aPlan([settingsEdit(sourceIn(aLocal))]))
+
+  const world = withCalls(worldIn(aLocal), {
+    canCopyAttributes: () => false,
+    copyAttributes: () => false,
+  })
+  const plan = planRollback(world)!
+  expect(checkPlannedFiles(world, plan, { rollback: plan })).toMatchObject([
+    { code: 'attributes-lost' },
+  ])
+  applyRollback(world, plan)
+  expect(aLocal.snapshot()).toEqual(before)
+})
+
+test.runIf(process.platform === 'linux')(
+  'a file that gives its group more rights is not closed without coreutils: its undo could open it too far',
+  () => {
+    const aLocal = aHome()
+    aLocal.put('.claude/settings.json', '{}\n', 0o664)
+    const before = aLocal.snapshot()
+    const world = withCalls(worldIn(aLocal), {
+      canCopyAttributes: () => false,
+      copyAttributes: () => false,
+    })
+    for (const work of [checkPlannedFiles, applyPlan]) {
+      const plan = aPlan([settingsEdit(sourceIn(aLocal))])
+      expect(() => work(world, plan)).toThrow(
+        expect.objectContaining({
+          code: 'not-permitted',
+          hint: expect.stringContaining(`chmod g=o ${aLocal.at('.claude/settings.json')}`),
+        }),
+      )
+    }
+    expect(aLocal.snapshot()).toEqual(before)
+  },
+)

@@ -161,7 +161,7 @@ describe('rollback', () => {
     expect(home.text('.codex/auth.json')).toBe(login)
     expect(home.text('.codex/config.toml')).toBe(oldConfig)
     expect(files.at(-1)).toMatchObject({ action: 'unchanged' })
-    expect(keptPaths({ kept })).toEqual([['OPENAI_API_KEY']])
+    expect(kept).toMatchObject([{ path: ['tokens'], why: 'newer' }])
   })
 
   test('restores a file with scope whole if only its formatting changed', () => {

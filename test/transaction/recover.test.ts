@@ -133,6 +133,29 @@ describe('recovery', () => {
     expect(planRollback(worldIn(home))).toMatchObject({ kind: 'undo' })
   })
 
+  test('a recorded rollback names only the clients that it undid', () => {
+    const home = aHome({ ...oldPair, '.claude/settings.json': '{"theme": "dark"}\n' })
+    const source = sourceIn(home)
+    applyPlan(worldIn(home), aPlan([authEdit(source), configEdit(source), settingsEdit(source)]))
+    const codexPair = [home.text('.codex/auth.json'), home.text('.codex/config.toml')]
+    killedBefore(home, /run-.*\.json$/, (world) => applyRollback(world, planRollback(world)!))
+    home.put('.claude/settings.json', '{"theme": "light"}\n')
+
+    expect(recoverRun(worldIn(home))).toMatchObject({
+      kind: 'recorded',
+      notRestored: [home.at('.claude/settings.json')],
+    })
+    expect([home.text('.codex/auth.json'), home.text('.codex/config.toml')]).toEqual(codexPair)
+    expect(readdirSync(state(home))).not.toContain('journal.json')
+    expect(readdirSync(state(home))).not.toContain('draft.json')
+    const { runs } = listRuns(worldIn(home))
+    expect(runs[0]!.undoes).toEqual([{ run: runs[1]!.id, client: 'claude' }])
+
+    applyRollback(worldIn(home), planRollback(worldIn(home))!)
+    expect(home.text('.codex/auth.json')).toBe(oldAuth)
+    expect(home.text('.codex/config.toml')).toBe(oldConfig)
+  })
+
   test('does not restore the address for a login made after a rollback deleted both files', () => {
     const home = aHome()
     applyPlan(worldIn(home), aPairPlan(sourceIn(home)))

@@ -46,6 +46,22 @@ describe('a client that cannot read what others wrote into our table', () => {
     expect(home.text(path)).toMatch(/^model = "gpt-5\.5"\n+\[tui\]\nbell = true\n$/)
   })
 
+  test('keeps an empty table around it if the client cannot read the rest without', () => {
+    const home = aHome()
+    setUp(home, [configEdit(sourceIn(home))])
+    home.put(path, `${withTheirs(home.text(path))}\n[tui]\nbell = true\n`)
+    const needsProviders: FindSituations = (client, contents) => {
+      const text = new TextDecoder().decode([...contents.result.values()][0] ?? undefined)
+      return text.includes('model_providers') ? findSituations(client, contents) : ['unreadable']
+    }
+    const { kept, clientsLosingTables } = rollBack(home, { findSituations: needsProviders })
+    expect(clientsLosingTables).toEqual(['codex'])
+    expect(kept).toEqual([
+      { client: 'codex', file: home.at(path), path: ['model_providers'], why: 'needed' },
+    ])
+    expect(home.text(path)).toMatch(/^\n*model_providers = \{\}\n+\[tui\]\nbell = true\n$/)
+  })
+
   test('keeps a table whose address others changed', () => {
     const home = aHomeWhere((text) => withTheirs(text.replace('gateway.example', 'theirs.example')))
     const before = home.text(path)
@@ -61,7 +77,7 @@ describe('a client that cannot read what others wrote into our table', () => {
     const before = home.text(path)
     const { kept, clientsLosingTables } = rollBack(home, { findSituations })
     expect(clientsLosingTables).toEqual([])
-    expect(kept.every(({ why }) => why === 'together')).toBe(true)
+    expect(kept.every(({ why }) => why === 'unreadable')).toBe(true)
     expect(home.text(path)).toBe(before)
   })
 

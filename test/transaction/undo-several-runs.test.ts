@@ -132,7 +132,7 @@ describe('undo of a file with scope whole', () => {
     home.put(auth, newerLogin)
     const { kept } = rollBack(home, toOriginal)
     expect(home.text(auth)).toBe(newerLogin)
-    expect(keptPaths({ kept })).toEqual([['OPENAI_API_KEY']])
+    expect(keptPaths({ kept })).toEqual([['OPENAI_API_KEY'], ['tokens']])
   })
 
   test('a file that is no longer JSON stays, and --force restores an earlier one that was none', () => {
@@ -185,7 +185,7 @@ describe('undo of a mode', () => {
     const home = aHome({ [config]: 'model = "a"\n' })
     setModel(home, 'b')
     setModel(home, 'a')
-    expect(planRollback(worldIn(home), toOriginal)).toBeUndefined()
+    expect(planRollback(worldIn(home), toOriginal)?.files).toMatchObject([{ action: 'unchanged' }])
   })
 
   test('the mode is restored with the contents', () => {
@@ -200,10 +200,7 @@ describe('undo of a mode', () => {
 
 describe('undo of a shared table', () => {
   const table = ['model_providers', 'gateway']
-  const ownSettings = [
-    [...table, 'name'],
-    [...table, 'requires_openai_auth'],
-  ]
+  const ownSettings = [[...table, 'name']]
   /** A client that cannot read a provider without a name. */
   const findSituations: FindSituations = (client, { result }) => {
     const text = new TextDecoder().decode(result.get([...result.keys()][0]!) ?? undefined)
@@ -225,19 +222,19 @@ describe('undo of a shared table', () => {
     expect(home.text(config)).toContain('theirs = 1')
   })
 
-  test('keep-without-role: our settings without a role stay if the client could not read the rest', () => {
+  test('only what the client needs to read the rest stays', () => {
     const home = aHome(codexPair)
     shared(home)
     const { kept } = rollBack(home, { findSituations })
     expect(keptPaths({ kept })).toEqual(ownSettings)
-    expect(kept.every(({ why }) => why === 'together')).toBe(true)
+    expect(kept.every(({ why }) => why === 'needed')).toBe(true)
     expect(home.text(config)).toContain('theirs = 1')
-    expect(home.text(config)).toContain('requires_openai_auth')
+    expect(home.text(config)).not.toContain('requires_openai_auth')
     expect(home.text(config)).toContain('model = "gpt-5.5"')
     expect(home.text(config)).not.toContain('base_url')
   })
 
-  test('keep-without-role: our settings outside of the table are removed, also in a file that the setup created', () => {
+  test('our settings outside of the table are removed, also in a file that the setup created', () => {
     const home = aHome()
     shared(home)
     expect(keptPaths(rollBack(home, { findSituations }))).toEqual(ownSettings)
@@ -583,7 +580,8 @@ describe('the runs that an undo selects', () => {
     expect(planRollback(worldIn(home))?.runs.at(-1)?.id).toBe(id)
     const place = `~/.local/state/repoint/run-${old.id}.json`
     expect(() => planRollback(worldIn(home), toOriginal)).toThrow(place)
-    expect(() => planRollback(worldIn(home), { ...toOriginal, force: true })).toThrow(place)
+    rollBack(home, { ...toOriginal, force: true })
+    expect(home.text(config)).toBe(codexPair[config])
   })
 
   test('a file with scope whole that an undo kept is restored with force, and no other', () => {
@@ -594,7 +592,7 @@ describe('the runs that an undo selects', () => {
     setUp(home, [authEdit(sourceIn(home))])
     home.put(auth, newerLogin)
     rmSync(home.at('.local/share'), { recursive: true, force: true })
-    expect(planRollback(worldIn(home))?.kept).toMatchObject([{ path: ['OPENAI_API_KEY'] }])
+    expect(planRollback(worldIn(home))?.kept).toMatchObject([{ path: ['tokens'], why: 'newer' }])
   })
 
   test('a deleted file is reported at its run, and the next rollback goes one run further', () => {

@@ -88,6 +88,24 @@ describe('mode and owner', () => {
     expect(set(fresh, withCalls(worldIn(fresh), { fchown: () => fail('EIO') })).run).toBeDefined()
   })
 
+  test.skipIf(!isRoot)(
+    'a file is not closed if its undo could not give its rights back to its group',
+    () => {
+      const home = aHome(pair)
+      const world = withCalls(worldIn(home), { fchown: () => fail('EPERM') })
+      chownSync(home.at(auth), 0, 5678)
+      chmodSync(home.at(auth), 0o660)
+      expect(failureOf(() => set(home, world))).toMatchObject({
+        code: 'not-permitted',
+        filesState: 'unchanged',
+        hint: expect.stringMatching(/chgrp \d+ .*auth\.json$/),
+      })
+      expect([modeOf(home, auth), lstatSync(home.at(auth)).gid]).toEqual([0o660, 5678])
+      chmodSync(home.at(auth), 0o600)
+      expect(set(home, world).run).toBeDefined()
+    },
+  )
+
   test.skipIf(!isRoot)('a group that cannot be given for another reason stops the run', () => {
     const home = aHome(pair)
     chownSync(home.at(config), 0, 5678)

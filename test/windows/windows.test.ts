@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, existsSync, readdirSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, readdirSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import {
@@ -81,6 +81,43 @@ test('a second run changes nothing, and a rollback keeps later changes', async (
   home.put('.codex/config.toml', `${home.text('.codex/config.toml')}\r\n[mine]\r\nadded = true\r\n`)
   await expectDone(home, ['rollback', '--yes', '--json'])
   expect(home.text('.codex/config.toml')).toBe(`${codexConfig}\r\n[mine]\r\nadded = true\r\n`)
+})
+
+test('a foreign setting does not block the undo, a changed address does, and --original ends the stack', async () => {
+  const home = new WindowsHome('Foreign', { '.codex/config.toml': codexConfig })
+  await expectDone(home, ['codex', '--yes', '--json'])
+  home.put('.codex/auth.json', JSON.stringify({ auth_mode: 'apikey', OPENAI_API_KEY: key }))
+  await expectDone(home, ['rollback', '--yes', '--json'])
+  expect(home.text('.codex/config.toml')).toBe(codexConfig)
+  expect(JSON.parse(home.text('.codex/auth.json')!)).toEqual({ auth_mode: 'apikey' })
+
+  await expectDone(home, ['codex', '--yes', '--json'])
+  const moved = home.text('.codex/config.toml')!.replaceAll(gateway.url, 'https://mine.example')
+  home.put('.codex/config.toml', moved)
+  const held = await repoint(home, ['rollback', '--yes', '--json'], { env: access() })
+  expect(held.status).toBe(10)
+  expect(JSON.parse(held.stdout).heldBack).toContainEqual(
+    expect.objectContaining({
+      path: home.windowsPath('.codex/config.toml'),
+      setting: 'openai_base_url',
+      why: 'you changed it after the setup',
+    }),
+  )
+
+  await expectDone(home, ['rollback', '--original', '--force', '--yes', '--json'])
+  expect(home.text('.codex/config.toml')).toBe(codexConfig)
+  const { stdout } = await expectDone(home, ['rollback', '--yes', '--json'])
+  expect(JSON.parse(stdout)).toMatchObject({ undoes: null, heldBack: [] })
+})
+
+test('off removes a known key that has lost its address', async () => {
+  const home = new WindowsHome('Off')
+  await expectDone(home, ['codex', '--yes', '--json'])
+  rmSync(home.at('.codex/config.toml'))
+  const status = await repoint(home, ['status', '--json'], { env: access() })
+  expect(status.stdout).toContain('client-key-left')
+  await expectDone(home, ['off', '--yes', '--json'])
+  expect(home.text('.codex/auth.json')).toBeNull()
 })
 
 test('a setup waits for a file that another program holds open for a moment', async () => {

@@ -1,15 +1,12 @@
 import type { FileFix, Finding, Findings } from '../../finding.ts'
 import type { Machine } from '../../platform/platform.ts'
-import type { ClientContext, ClientName } from '../contract/client.ts'
+import type { ClientContext, ClientModule, ClientName } from '../contract/client.ts'
+import type { HarmfulVariable, KnownVariables } from '../contract/config.ts'
 import { isLoopbackUrl } from '../files/addresses.ts'
 import { exportedVariables } from './shell-profiles.ts'
 
-/** A variable that defeats a setup. */
-interface VariableToCheck extends Pick<Finding, 'code' | 'severity'> {
-  readonly name: string
-  /** What the client does with it, as the end of a sentence. */
-  readonly effect: string
-  /** The change in a file of the client that disables the variable, if there is one. */
+/** A variable that defeats a setup, and the change in a file of the client that disables it, if there is one. */
+interface VariableToCheck extends HarmfulVariable {
   readonly fix?: FileFix
 }
 
@@ -23,7 +20,7 @@ export function* variableFindings(
 ): Findings {
   const { machine } = context
 
-  for (const { name, effect, ...found } of variables) {
+  for (const { name, effect, isLeftToLaunch: _, ...found } of variables) {
     const needsConsent = found.severity === 'error' && found.fix === undefined
     const shared = {
       ...found,
@@ -51,6 +48,57 @@ export function* variableFindings(
   }
 }
 
+type ClientWithVariables = Pick<ClientName, 'label'> & Pick<ClientModule, 'config'>
+
+/** Reports the variables that may be another login or address, and that repoint does not know. */
+export function unknownVariableFindings(
+  { label, config }: ClientWithVariables,
+  context: ClientContext,
+): Findings {
+  const inProfiles = context.shellProfiles.flatMap(({ path, text }) =>
+    exportedVariables(path, text).map(({ name }) => name),
+  )
+  const names = new Set([...Object.keys(context.machine.env), ...inProfiles])
+  return variableFindings(
+    context,
+    [...names]
+      .filter((name) => isUnknownVariable(config.variables, name))
+      .map((name) => ({
+        name,
+        code: 'unknown-variable',
+        effect: `repoint does not know whether ${label} then sends another key, or to another address`,
+        severity: 'warning',
+      })),
+  )
+}
+
+/** The words of a name that speak of a login or an address. */
+const sensitiveWords =
+  /_(?:AUTH|OAUTH|TOKEN|KEY|APIKEY|IDENTITY|CREDENTIALS?|SECRET|PASSWORD|BEARER|LOGIN|URL|URI|ADDRESS|HOST|ENDPOINT|BASE|SOCKET|PROXY)(?:_|$)/
+
+function isUnknownVariable({ families, harmful, harmless }: KnownVariables, name: string): boolean {
+  if (!families.some((family) => name.startsWith(family)) || !sensitiveWords.test(name))
+    return false
+  const isListed = harmless.some((known) =>
+    new RegExp(`^${known.replaceAll('*', '.*')}$`).test(name),
+  )
+  return !isListed && !harmful.some((known) => known.name === name)
+}
+
+/** The variables of an environment without which `repoint run` starts the client. */
+export function variablesToRemove(
+  { config }: ClientWithVariables,
+  env: Machine['env'],
+): readonly string[] {
+  const { variables } = config
+  const harmful = variables.harmful
+    .filter(({ isLeftToLaunch }) => !isLeftToLaunch)
+    .map(({ name }) => name)
+  return Object.keys(env).filter(
+    (name) => env[name] && (harmful.includes(name) || isUnknownVariable(variables, name)),
+  )
+}
+
 /** A proxy that a client also uses for an address on this machine. */
 interface LoopbackProxy {
   /** The variable that names the proxy. */
@@ -61,11 +109,18 @@ interface LoopbackProxy {
 }
 
 /** The proxy of a client that follows only `NO_PROXY`. Undefined: it uses no proxy. */
-function loopbackProxy(url: string, env: Machine['env']): LoopbackProxy | undefined {
+function loopbackProxy(
+  url: string,
+  env: Machine['env'],
+  readsAllProxy: boolean,
+): LoopbackProxy | undefined {
   if (!isLoopbackUrl(url)) return undefined
   const { hostname, protocol } = new URL(url)
-  const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
-  const variable = [name, name.toLowerCase()].find((spelling) => env[spelling])
+  const names = [protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY']
+  if (readsAllProxy) names.push('ALL_PROXY')
+  const variable = names
+    .flatMap((name) => [name, name.toLowerCase()])
+    .find((spelling) => env[spelling])
   if (variable === undefined) return undefined
 
   const exempt = `${env['NO_PROXY'] || env['no_proxy'] || ''}`.split(',').map((host) => host.trim())
@@ -75,21 +130,25 @@ function loopbackProxy(url: string, env: Machine['env']): LoopbackProxy | undefi
   return { variable, host: bare, exempt: [...exemptHosts, bare].join(',') }
 }
 
-/**
- * Reports that a client sends requests for this machine to a proxy.
- *
- * @param clientParts the location and the fix of the finding, if a client needs other ones
- */
+/** How a client's rule for proxies differs from the usual one. */
+interface ProxyRule {
+  /** It also obeys `ALL_PROXY`. */
+  readonly readsAllProxy?: boolean
+  /** The location and the fix of the finding. */
+  readonly parts?: (proxy: LoopbackProxy) => Partial<Pick<Finding, 'location' | 'fix'>>
+}
+
+/** Reports that a client sends requests for this machine to a proxy. */
 export function* proxyFindings(
   { id, label }: Pick<ClientName, 'id' | 'label'>,
   url: string,
   env: Machine['env'],
-  clientParts: (proxy: LoopbackProxy) => Partial<Pick<Finding, 'location' | 'fix'>> = () => ({}),
+  { readsAllProxy = false, parts: clientParts }: ProxyRule = {},
 ): Findings {
-  const proxy = loopbackProxy(url, env)
+  const proxy = loopbackProxy(url, env, readsAllProxy)
   if (proxy === undefined) return
 
-  const parts = clientParts(proxy)
+  const parts = clientParts?.(proxy) ?? {}
   const message = `${proxy.variable} is set: ${label} also sends requests for ${proxy.host} to that proxy`
 
   yield {

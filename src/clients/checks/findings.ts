@@ -121,7 +121,7 @@ export function* otherAddressFinding(
   },
 ): Findings {
   const { code, location, what, url } = found
-  const { hint = 'To keep it, choose another ID: --provider-id ID' } = found
+  const { hint = 'To keep it, choose another ID: {--provider-id ID}' } = found
 
   if (url === undefined || isOwnAddress(url, context, target)) return
 

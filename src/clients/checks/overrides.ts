@@ -1,4 +1,5 @@
 import type { ConfigValue } from '../../edits/types.ts'
+import { samePath } from '../../edits/values/paths.ts'
 import type { Finding, Severity } from '../../finding.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import type { ClientModule, ClientName } from '../contract/client.ts'
@@ -12,12 +13,15 @@ import {
   type SensitiveRole,
   settingsIn,
 } from '../files/sensitive-settings.ts'
+import { isBefore, type Version } from '../program/tested.ts'
 
 /** The current setup of a client. A setting with the same value overrides nothing. */
 export interface ConfiguredGateway {
   readonly baseUrl?: string | undefined
   readonly providerId?: string | undefined
   readonly model?: string | undefined
+  /** `repoint run` points its process there. */
+  readonly byRun?: true | undefined
 }
 
 /** @returns undefined if the client uses its own service */
@@ -35,30 +39,46 @@ type ClientWithSettings = Pick<ClientName, 'family' | 'label'> & Pick<ClientModu
 /**
  * The settings in other people's files that override the user's: files of the current folder, of the
  * administrator, and others that win. Setup, `use`, `key`, `run`, `status` and `doctor` report them.
+ *
+ * @param versionOf reads the version of the installed client, if a setting depends on it
  */
 export function* overrideFindings(
   client: ClientWithSettings,
   files: LoadedFiles,
   configured: ConfiguredGateway,
+  versionOf: () => Version = () => undefined,
 ): Generator<Finding, void> {
+  const isRead = ({ before }: FoundSetting) => before === undefined || isBefore(versionOf(), before)
   for (const file of files) {
     if (file.use !== 'layer') continue
-    const settings = [...settingsIn(client, file, configured.providerId)].filter(
-      (setting) => !isSameAs(setting, client, configured),
+    const found = [...settingsIn(client, file, configured.providerId)]
+    const setByRun = configured.byRun ? found.filter((setting) => setting.setByRun) : []
+    const settings = found.filter(
+      (setting) =>
+        isRead(setting) &&
+        !isSameAs(setting, client, configured) &&
+        !setByRun.some(({ settingPath }) => samePath(settingPath, setting.settingPath)),
     )
-    const redirecting = settings.filter(({ role }) => redirectingRoles.includes(role))
+    const redirecting = settings.filter((setting) => !setting.isUntested && isRedirecting(setting))
+    const untested = settings.filter((setting) => setting.isUntested && isRedirecting(setting))
     const models = settings.filter(({ role }) => role === 'model')
 
     if (file.owner === 'folder') {
       yield* folderFindings(client, file, redirecting, whyUnknown(client, file))
+      yield* folderFindings(client, file, untested)
       yield* folderFindings(client, file, models)
     } else if (file.isProfile) {
       yield* strongerFileFindings(client, file, settings, 'warning')
     } else {
       yield* strongerFileFindings(client, file, redirecting, 'error')
+      yield* strongerFileFindings(client, file, untested, 'warning')
       yield* strongerFileFindings(client, file, models, 'warning')
     }
   }
+}
+
+function isRedirecting({ role }: FoundSetting): boolean {
+  return redirectingRoles.includes(role)
 }
 
 /** Whether the client's own files set the same value. */
@@ -122,8 +142,12 @@ function* folderFindings(
   const role = first?.role ?? 'provider'
   if (first === undefined && unknown === undefined) return
 
-  const what = `${label}, started in this folder, ${effects[role](first?.value ?? null)}`
-  const isRedirected = redirectingRoles.includes(role)
+  const isUntested = first !== undefined && isRedirecting(first) && first.isUntested === true
+  const effect = isUntested
+    ? `may change the ${role} (not tested)`
+    : effects[role](first?.value ?? null)
+  const what = `${label}, started in this folder, ${effect}`
+  const isRedirected = redirectingRoles.includes(role) && !isUntested
   const keys = keysOf(found)
 
   yield {
@@ -133,7 +157,7 @@ function* folderFindings(
     hint: `If you do not trust this folder, start ${label} in another one. Or remove the setting from the file.`,
     ...(isRedirected && { needsConsentTo: `${what}, because of ${file.path}.` }),
     severity: isRedirected ? 'error' : 'warning',
-    topic: isRedirected ? 'redirected-key' : 'override',
+    topic: isRedirected ? 'redirected-key' : isUntested ? 'untested-setting' : 'override',
   }
 }
 

@@ -1,10 +1,15 @@
 import type { Findings } from '../../finding.ts'
 import { proxyFindings, unsetCommand, variableFindings } from '../checks/environment.ts'
-import { findingAt, relativePathFindings, unreadFileFinding } from '../checks/findings.ts'
+import {
+  findingAt,
+  missingKeyFinding,
+  relativePathFindings,
+  unreadFileFinding,
+} from '../checks/findings.ts'
 import { leftoverFindings } from '../checks/other-tools.ts'
 import type { ClientContext } from '../contract/client.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { withoutTrailingSlash } from '../files/addresses.ts'
+import { mayNeedNoKey, withoutTrailingSlash } from '../files/addresses.ts'
 import { fileOf } from '../files/parse-file.ts'
 import { claudeGptName, claudeName } from '../names.ts'
 import { checkAutoMode } from './checks/auto-mode.ts'
@@ -17,6 +22,7 @@ import {
   checkOtherCredentials,
 } from './checks/check-credentials.ts'
 import { checkModelDefault, checkModels, checkOldPins } from './checks/check-models.ts'
+import { checkDesktopPrograms } from './checks/desktop-programs.ts'
 import { changeTo, settingsRepair } from './checks/unwanted-settings.ts'
 import { slots } from './flags.ts'
 import {
@@ -30,9 +36,9 @@ import {
   quietButDiscovering,
   readRepairedSettings,
   readSettings,
-  serviceSwitches,
   slotVariable,
 } from './settings.ts'
+import { disabledBySettings, readBeforeSettings } from './variables.ts'
 
 /** Reports what would defeat the settings that a setup is about to write. */
 export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
@@ -75,6 +81,7 @@ export function* checkNow(context: ClientContext): Findings {
   yield* checkAddress(context, settings, url)
   yield* checkShell(context, settings)
   yield* checkProxy(context, settings, url)
+  yield* checkDesktopPrograms(context.files, settings, url)
 }
 
 function checkSkipped(file: ClaudeSettings): Findings {
@@ -135,6 +142,15 @@ function* checkAddress(context: ClientContext, settings: ClaudeSettings, url: st
     })
   }
 
+  const hasKey = env[names.token] || apiKey || settings.root['apiKeyHelper'] !== undefined
+  // Claude Code asks for a login even for a server of this machine.
+  if (!hasKey && !hasLogin(context.files) && mayNeedNoKey(url, context))
+    yield missingKeyFinding(
+      claudeName,
+      settings.place(inEnv(names.baseUrl)),
+      `${names.baseUrl} is set without a token: Claude Code asks you to log in`,
+    )
+
   if (isOn(env[names.discovery]) && env[names.quiet]) {
     yield findingAt(settings, inEnv(names.quiet), {
       code: 'claude-discovery-suppressed',
@@ -155,53 +171,40 @@ function checkShell(
   settings: ClaudeSettings,
   target?: SetupTarget,
 ): Findings {
-  const { machine } = context
   const filled = target?.resolved.slotModels ?? {}
   const usesApiKeyHeader = target
     ? target.keyHeader !== 'authorization'
     : !settings.env[names.token]
-  const effects: readonly (readonly [name: string, effect: string])[] = [
-    usesApiKeyHeader
-      ? [names.token, 'Claude Code sends a second key, which the gateway rejects']
-      : [names.apiKey, 'it overrides your gateway key'],
-    ...serviceSwitches.map(
-      (name) => [name, 'Claude Code uses another service than the gateway'] as const,
-    ),
-    [names.model, 'it overrides the chosen model'],
-    [names.smallFast, 'it overrides the model of the haiku slot for background work'],
-    ...slots
-      .filter((slot) => !filled[slot])
-      .map((slot) => [slotVariable(slot), `it overrides the model of the slot ${slot}`] as const),
-    ...(carriesCredential(machine.env[names.headers])
-      ? [[names.headers, 'it sends a second key'] as const]
-      : []),
+  const harmless = [
+    usesApiKeyHeader ? names.apiKey : names.token,
+    ...(carriesCredential(context.machine.env[names.headers]) ? [] : [names.headers]),
+    ...slots.filter((slot) => filled[slot]).map(slotVariable),
+    ...Object.keys(settings.env),
   ]
 
-  return variableFindings(
-    context,
-    effects
-      .filter(([name]) => settings.env[name] === undefined)
-      .map(([name, effect]) => ({
-        name,
-        code: 'claude-shell-variable',
-        effect,
-        severity: name === names.smallFast ? 'warning' : 'error',
-        fix: {
-          ...settingsRepair(changeTo(inEnv(name), '')),
-          effect: `turns ${name} off for Claude Code; your shell keeps it`,
-        },
-      })),
-  )
+  const toDisable = disabledBySettings.filter(({ name }) => !harmless.includes(name))
+  return variableFindings(context, [
+    ...readBeforeSettings,
+    ...toDisable.map((variable) => ({
+      ...variable,
+      fix: {
+        ...settingsRepair(changeTo(inEnv(variable.name), '')),
+        effect: `turns ${variable.name} off for Claude Code; your shell keeps it`,
+      },
+    })),
+  ])
 }
 
 /** Claude Code uses a proxy for loopback addresses too, unless NO_PROXY exempts them. */
 function checkProxy({ machine }: ClientContext, settings: ClaudeSettings, url: string): Findings {
   const env = { ...machine.env, ...settings.env }
-  return proxyFindings(claudeName, url, env, ({ variable, exempt }) => ({
-    location: settings.env[variable] === undefined ? 'environment' : settings.path,
-    fix: {
-      ...settingsRepair(...['NO_PROXY', 'no_proxy'].map((name) => changeTo(inEnv(name), exempt))),
-      effect: 'adds this address to NO_PROXY for Claude Code',
-    },
-  }))
+  return proxyFindings(claudeName, url, env, {
+    parts: ({ variable, exempt }) => ({
+      location: settings.env[variable] === undefined ? 'environment' : settings.path,
+      fix: {
+        ...settingsRepair(...['NO_PROXY', 'no_proxy'].map((name) => changeTo(inEnv(name), exempt))),
+        effect: 'adds this address to NO_PROXY for Claude Code',
+      },
+    }),
+  })
 }

@@ -8,6 +8,7 @@ import { claudeGptName, claudeName } from '../names.ts'
 import { readSettingOptions } from '../plan/setting-options.ts'
 import { ofOwnRuntime, testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup } from './check.ts'
+import { codeSettings, desktopProfiles } from './checks/desktop-programs.ts'
 import { firstRequest } from './first-request.ts'
 import { settingOptions } from './flags.ts'
 import { gatewaySettings } from './gateway-settings.ts'
@@ -30,6 +31,7 @@ import {
   windowSuffix,
 } from './settings.ts'
 import tested from './tested.json' with { type: 'json' }
+import { variables } from './variables.ts'
 import { canForgetSession, hasBareMode } from './versions.ts'
 
 /**
@@ -43,8 +45,9 @@ const shared = {
     command: 'claude',
     packages: ['@anthropic-ai/claude-code', '@anthropic-ai/claude-code-*'],
     testedVersions: testedVersions(tested),
-    pingArgs: (prompt, version) => [
-      ...(hasBareMode(version) ? ['--bare'] : []),
+    pingArgs: (prompt, version, home) => [
+      // Else it also sends the CLAUDE.md of the folders above, so that of the user's home (2.1.330, 2026-11-29).
+      ...(home === 'empty' && hasBareMode(version) ? ['--bare'] : []),
       '-p',
       prompt,
       '--output-format',
@@ -58,6 +61,7 @@ const shared = {
       env['CLAUDE_CODE_CERT_STORE'] === 'bundled'
         ? { system: false, files: [names.authorities], folders: [] }
         : ofOwnRuntime()(),
+    tokens: { firstRequest: 11_200, oneWord: 11_200 },
     pingEnv: { CLAUDE_CODE_MAX_RETRIES: '0' },
     /** The output with `--output-format json` (2.1.329): `{"result": "…"}`. */
     answerIn(stdout) {
@@ -86,6 +90,7 @@ const shared = {
       addresses: [names.baseUrl],
       others: [names.token, names.model, names.smallFast, names.subagent, ...slotVariables],
     },
+    variables,
     keptOptions: {
       ofClient: [
         'slot',
@@ -93,9 +98,11 @@ const shared = {
         'slotModels',
         'subagentModel',
         'contextWindow',
+        'outputLimit',
         ...settingOptions.map(({ option }) => option),
         'isDiscovering',
         'hidesAttribution',
+        'sendsNoBetas',
       ],
       ofFamily: ['slot', ...settingOptions.map(({ option }) => option), 'isDiscovering'],
     },
@@ -157,6 +164,8 @@ const shared = {
             ...filesIn(join(managed, 'managed-settings.d'), '.json'),
           ],
         },
+        { kind: 'vscode', owner: 'user', format: 'json5', paths: codeSettings(machine) },
+        { kind: 'desktop', owner: 'user', paths: desktopProfiles(machine, disk) },
       ]),
     ]
   },
@@ -192,11 +201,12 @@ const shared = {
         slotModels: Object.keys(pins).length === 0 ? undefined : pins,
         subagentModel: env[names.subagent] || undefined,
         smallModel,
-        contextWindow:
-          Number(env[names.contextTokens]) > 0 ? Number(env[names.contextTokens]) : undefined,
+        contextWindow: tokensIn(env[names.contextTokens]),
+        outputLimit: tokensIn(env[names.outputTokens]),
         ...readSettingOptions(settingOptions, settings.root),
         isDiscovering: hasDiscovery(settings) || undefined,
         hidesAttribution: env[names.attribution] === '0' || undefined,
+        sendsNoBetas: env[names.withoutBetas] === '1' || undefined,
       },
       unsetOptions: model?.isNamed === false ? ['slot'] : undefined,
       shownModel: model?.name,
@@ -235,6 +245,10 @@ export const claudeGpt: ClientModule = {
 
   resolve: resolveClaudeGpt,
   plan: planAs(claudeGptName.id),
+}
+
+function tokensIn(value: string | undefined): number | undefined {
+  return Number(value) > 0 ? Number(value) : undefined
 }
 
 /** Linux: seen in both versions. The others: code.claude.com/docs/en/settings. */

@@ -1,16 +1,15 @@
-import { asObject } from '../../gateway/foreign-text.ts'
-import { anyOf } from '../../gateway/judge/causes/patterns.ts'
+import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { removeVendor } from '../../gateway/models/ids.ts'
-import type { FirstRequest, RetryRule } from '../../gateway/types.ts'
+import type { FirstRequest } from '../../gateway/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { FirstRequestInput, Recordings } from '../contract/program.ts'
 import { fileOf } from '../files/parse-file.ts'
-import { effortCure } from '../options/flags.ts'
-import { recordedRequest } from '../program/recorded-request.ts'
+import { effortCure, outputLimitCure } from '../options/flags.ts'
+import { recordedRequest, withBetas } from '../program/recorded-request.ts'
 import { safeguardsOf } from './checks/auto-mode.ts'
 import { effortVariable, slots } from './flags.ts'
 import { isOn, names, readSettings } from './settings.ts'
-import { knowsModel, retriesWithoutBetas, sentFirst, withoutDate } from './versions.ts'
+import { knowsModel, sentFirst, withoutDate } from './versions.ts'
 
 /** What the settings, the environment and the model change in the recorded request. */
 export function firstRequest(
@@ -28,25 +27,36 @@ export function firstRequest(
     ? recordedRequest(recordings, { kind: plainKind, protocol, version })
     : usual
 
+  // The user's own betas, and their metadata in the text of the user's ID (2.1.330, 2026-11-28).
+  const headers = withBetas(recorded.headers, ...(env['ANTHROPIC_BETAS'] ?? '').split(','))
+  const metadata = asObject(jsonIn(env['CLAUDE_CODE_EXTRA_METADATA'] ?? ''))
+
   // Without betas, the limit and the effort are the same.
   const { max_tokens, output_config } = usual.body
   const body = withEffort({ ...recorded.body, output_config }, env[effortVariable])
   return {
     ...recorded,
+    headers,
     body: {
       ...body,
+      ...(metadata && { metadata: withMetadata(body['metadata'], metadata) }),
       ...(env[names.attribution] === '0' && { system: withoutAttribution(body['system']) }),
       max_tokens: Number(env[names.outputTokens]) || max_tokens,
+      ...asObject(jsonIn(env['CLAUDE_CODE_EXTRA_BODY'] ?? '')),
     },
     safeguards: safeguardsOf(version, isPlain),
-    retryWithout: retriesWithoutBetas(version)
-      ? [withoutBetas, withoutSystemRole]
-      : [withoutSystemRole],
     hints: {
-      ...(isPlain ? { max_tokens: limitCure } : cures),
+      ...(isPlain ? { max_tokens: outputLimitCure, thinking: plainCure } : cures),
+      ...(env['ANTHROPIC_BETAS'] && { 'anthropic-beta': ownBetasCure }),
+      ...(metadata && { metadata: metadataCure }),
       ...(env[effortVariable] && { output_config: effortCure }),
     },
   }
+}
+
+function withMetadata(recorded: unknown, added: Readonly<Record<string, unknown>>): unknown {
+  const id = asObject(jsonIn(String(asObject(recorded)?.['user_id'] ?? '')))
+  return { ...asObject(recorded), user_id: JSON.stringify({ ...added, ...id }) }
 }
 
 /** The effort of the request, and of the messages that name one. */
@@ -79,30 +89,15 @@ function kindOf(model: string, version: string | undefined): string {
 /** Models up to 4.5. Newer ones choose how long they think (12 models, 2.1.197 and 2.1.330, 2026-11-26). */
 const thinksInBudget = /^claude-(?:3\b|(?:opus|sonnet|haiku)-4(?:-[0-5])?$)/
 
-/** Anthropic's own error text; for any other text Claude Code gives up. */
-const withoutBetas: RetryRule = {
-  to: /^Unexpected value\(s\) /,
-  names: ['anthropic-beta', 'context_management'],
+const betaCure = 'Leave experimental betas out: {--no-betas}'
+const ownBetasCure =
+  'Remove what the gateway does not know from ANTHROPIC_BETAS in "env" of settings.json, then run the command again.'
+const metadataCure =
+  'Remove CLAUDE_CODE_EXTRA_METADATA from "env" of settings.json, then run the command again.'
+/** Without betas it asks for thinking in another form. */
+const plainCure = 'Send experimental betas again: {--defaults}'
+const cures = {
+  'anthropic-beta': betaCure,
+  context_management: betaCure,
+  max_tokens: outputLimitCure,
 }
-
-const quotedRole = String.raw`[\\'"\x60]{1,2}(?:user|assistant)\b`
-const systemRole = 'role .{0,2}system'
-
-/** The texts after which Claude Code leaves out the message of the role system (read in 2.1.330, 2026-11-26). */
-const withoutSystemRole: RetryRule = {
-  to: anyOf(
-    'Unexpected role.*input message role',
-    // unknown variant `system`, expected `user` or `assistant`
-    // Input should be 'user' or 'assistant'
-    String.raw`(?:unknown variant .{0,2}system\b.{0,2}, expected|Input should be) ${quotedRole}.{0,2} or ${quotedRole}`,
-    `${systemRole}.{0,2} must (?:precede an|follow a)`,
-    'use the top-level .{0,2}system.{0,2} parameter',
-    `not supported.*${systemRole}`,
-    `${systemRole}.*not supported`,
-  ),
-  roles: ['system'],
-}
-
-const limitCure = `Set ${names.outputTokens} in "env" of settings.json to a value that the gateway accepts, then run the command again.`
-const betaCure = `Set ${names.withoutBetas} to 1 in "env" of settings.json, then run the command again.`
-const cures = { 'anthropic-beta': betaCure, context_management: betaCure, max_tokens: limitCure }

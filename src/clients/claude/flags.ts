@@ -1,6 +1,11 @@
 import { UserError } from '../../errors.ts'
 import type { ClientFlag, ClientOptions, SettingOption } from '../contract/options.ts'
-import { contextWindowFlag, modelFlag, reasoningEffortFlag } from '../options/flags.ts'
+import {
+  contextWindowFlag,
+  modelFlag,
+  outputLimitFlag,
+  reasoningEffortFlag,
+} from '../options/flags.ts'
 
 declare module '../contract/options.ts' {
   interface ClientOptions {
@@ -8,6 +13,8 @@ declare module '../contract/options.ts' {
     readonly isDiscovering?: boolean | undefined
     /** Claude Code does not send its attribution block. */
     readonly hidesAttribution?: boolean | undefined
+    /** Claude Code sends no experimental betas, and nothing that belongs to them. */
+    readonly sendsNoBetas?: boolean | undefined
   }
 }
 
@@ -69,7 +76,13 @@ export const claudeFlags: readonly ClientFlag[] = [
     help: 'do not send Claude Code’s attribution block',
     toOptions: (attribution) => ({ hidesAttribution: attribution === false }),
   },
+  {
+    flag: '--no-betas',
+    help: 'do not send experimental betas',
+    toOptions: (betas) => ({ sendsNoBetas: betas === false }),
+  },
   contextWindowFlag,
+  outputLimitFlag,
   ...settingOptions,
 ]
 

@@ -1,11 +1,11 @@
 import { classifyHeader } from '../../gateway/input/header.ts'
 import type { ExtraHeader } from '../../gateway/types.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { isStrayHeader } from '../plan/headers.ts'
+import { isFromEarlierSetup } from '../plan/headers.ts'
 
 /**
- * The new value of ANTHROPIC_CUSTOM_HEADERS: one line for each header, `name: value`. Lines of the user stay
- * unchanged. Undefined: no line is left. Run with 2.1.197 and 2.1.330, 2026-11-22.
+ * The new value of ANTHROPIC_CUSTOM_HEADERS: one line for each header, `name: value`. Lines of the user for this
+ * gateway stay unchanged. Undefined: no line is left. Run with 2.1.197 and 2.1.330, 2026-11-22.
  *
  * @param isOtherGateway the current settings are for another gateway
  */
@@ -21,7 +21,9 @@ export function customHeaders(
     const { name, value } = headerIn(line)
     const required = headers.find((header) => header.name === name)
     if (required !== undefined) return required.value === value
-    return !isCredentialLine(line) && !isStrayHeader({ name, value }, target, isOtherGateway)
+    return (
+      !isOtherGateway && !isCredentialLine(line) && !isFromEarlierSetup({ name, value }, target)
+    )
   })
 
   const added = headers.filter(({ name }) =>

@@ -4,7 +4,7 @@ import type { LoadedFiles } from '../contract/files.ts'
 import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
-import { fileOf } from '../files/parse-file.ts'
+import { fileOf, filesOfKind } from '../files/parse-file.ts'
 import { overlaid } from '../files/tables.ts'
 import { claudeName } from '../names.ts'
 import { editFile } from '../plan/edit-file.ts'
@@ -14,7 +14,14 @@ import { checkKeyQuestion } from './checks/check-credentials.ts'
 import { customHeaders } from './headers.ts'
 import { ourChanges } from './plan.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
-import { type ClaudeSettings, inEnv, names, readRepairedSettings } from './settings.ts'
+import {
+  type ClaudeSettings,
+  inEnv,
+  names,
+  readRepairedSettings,
+  readSettings,
+} from './settings.ts'
+import { variables } from './variables.ts'
 
 /** Variables of a shell that would select another login, or be sent to another address. */
 const shellVariables = [names.token, names.apiKey, names.baseUrl, names.headers]
@@ -22,7 +29,8 @@ const shellVariables = [names.token, names.apiKey, names.baseUrl, names.headers]
 /**
  * Uses `--settings`, which overrides the files of user and project; variables alone lose to `env` of
  * settings.json. Claude Code treats an empty value there as not set, and sends the helper's key in both
- * headers. Run with 2.1.330, UI and headless, 2026-11-22.
+ * headers. Run with 2.1.330, UI and headless, 2026-11-22. With the helper, or with ANTHROPIC_API_KEY in the
+ * environment, it does not send the `primaryApiKey` of an earlier login (2.1.197 and 2.1.330, headless, 2026-11-28).
  *
  * @throws UserError `usage`
  */
@@ -49,16 +57,23 @@ export function launchSettings(
     changes: ourChanges(settings, withoutSecrets),
     fixes: target.fixes,
   })
-  const disabled = variablesToDisable(changes, settings).map((name) => ({
+  refuseManagedSettings(files, target)
+  const disabled = variablesToDisable(files, changes, settings).map((name) => ({
     path: inEnv(name),
     value: '',
   }))
+  // The `env` of the settings overrides the process's own.
+  const exempt = ['NO_PROXY', 'no_proxy'].flatMap((name) =>
+    settings.env[name] === undefined
+      ? []
+      : [{ path: inEnv(name), value: [settings.env[name], env[name]].filter(Boolean).join(',') }],
+  )
 
   // `--settings` overrides every file except an administrator's, so a mode that one of them sets must stay.
   const needsMode =
     target.safeguards !== 'answered' && !isModeChosen(files, ['settings', 'project', 'managed'])
   const overlay: Readonly<Record<string, ConfigValue>> = overlaid({}, [
-    ...[...changes, ...disabled].filter(({ path }) => !(String(path.at(-1)) in secrets)),
+    ...[...changes, ...disabled, ...exempt].filter(({ path }) => !(String(path.at(-1)) in secrets)),
     ...(needsMode ? askingModeChanges : []),
     // Claude Code sends the helper's output as a bearer token too.
     {
@@ -77,8 +92,12 @@ export function launchSettings(
   }
 }
 
-/** The variables that need an empty value, because an overlay cannot remove what a file sets. */
+/**
+ * The variables that need an empty value, because an overlay cannot remove what a file sets: those that a setup
+ * removes, and those that would defeat it, also in a project's file.
+ */
 function variablesToDisable(
+  files: LoadedFiles,
   changes: readonly SettingChange[],
   { env }: ClaudeSettings,
 ): readonly string[] {
@@ -86,7 +105,38 @@ function variablesToDisable(
     value === undefined && parent === 'env' && typeof name === 'string' ? [name] : [],
   )
   const ofShell = shellVariables.filter((name) => name !== names.baseUrl && env[name] !== undefined)
-  return [...removed, ...ofShell]
+  const inFiles = ['settings', 'project'].flatMap((kind) =>
+    filesOfKind(files, kind).flatMap((file) => Object.keys(readRepairedSettings(file).env)),
+  )
+  const harmful = variables.harmful
+    .map(({ name }) => name)
+    .filter((name) => inFiles.includes(name))
+    .filter((name) => !changes.some(({ path }) => path[0] === 'env' && path[1] === name))
+  return [...new Set([...removed, ...ofShell, ...harmful])]
+}
+
+/**
+ * An administrator's settings override `--settings`.
+ *
+ * @throws UserError `config-conflict` if they choose another service, address or model
+ */
+function refuseManagedSettings(files: LoadedFiles, { baseUrl }: SetupTarget): void {
+  const harmful = variables.harmful.map(({ name }) => name)
+  for (const file of filesOfKind(files, 'managed')) {
+    const settings = readSettings(file)
+    const [name] = Object.keys(settings.env).filter(
+      (key) =>
+        settings.env[key] &&
+        (harmful.includes(key) ||
+          (key === names.baseUrl && pointsElsewhere(settings.env[key], baseUrl))),
+    )
+    if (name === undefined) continue
+    throw new UserError({
+      code: 'config-conflict',
+      message: `Claude Code would not use the gateway: the administrator's file sets ${name} (${settings.place(inEnv(name))})`,
+      hint: 'Ask the administrator of this machine.',
+    })
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { SettingChange, SettingPath } from '../../edits/types.ts'
+import { includesHeader } from '../../gateway/input/header.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { ChosenOptions, SetupTarget } from '../contract/setup.ts'
@@ -7,9 +8,11 @@ import { valueIn } from '../files/tables.ts'
 import { claudeName } from '../names.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { planOneFile } from '../plan/edit-file.ts'
+import { foreignSetting } from '../plan/foreign-settings.ts'
+import { isFromEarlierSetup } from '../plan/headers.ts'
 import { askingModeChanges, isModeChosen } from './checks/auto-mode.ts'
 import { type Slot, settingOptions, slots } from './flags.ts'
-import { customHeaders } from './headers.ts'
+import { customHeaders, readCustomHeaders } from './headers.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 import {
   type ClaudeSettings,
@@ -21,6 +24,7 @@ import {
   quietButDiscovering,
   readRepairedSettings,
   readSettings,
+  requestVariables,
   slotLabelVariable,
   slotOf,
   slotVariable,
@@ -92,6 +96,7 @@ export function ourChanges(now: ClaudeSettings, target: SetupTarget): readonly S
     ...keyChanges(now, target),
     { path: inEnv(names.baseUrl), value: target.baseUrl },
     ...customHeaderChanges(now, target),
+    ...requestChanges(now, target),
     // Another file that is already set may hold the authority of a proxy, which repoint does not know.
     ...(target.caFile && !now.env[names.authorities]
       ? [{ path: inEnv(names.authorities), value: target.caFile }]
@@ -248,11 +253,13 @@ function attributionVariable(
 
 function optionVariables({ input }: SetupTarget): readonly Variable[] {
   const options = effectiveOptions(input)
-  return settingOptions.map(({ option, path }) => ({
-    name: String(path.at(-1)),
-    value: options[option],
-    ifNoValue: input.resetToDefaults ? 'restore-before-setup' : 'keep',
-  }))
+  const values = [
+    ...settingOptions.map(({ option, path }) => [String(path.at(-1)), options[option]] as const),
+    [names.withoutBetas, options.sendsNoBetas ? '1' : undefined] as const,
+    [names.outputTokens, options.outputLimit?.toString()] as const,
+  ]
+  const ifNoValue = input.resetToDefaults ? 'restore-before-setup' : 'keep'
+  return values.map(([name, value]) => ({ name, value, ifNoValue }))
 }
 
 /** Keeps the current spelling of a model if it differs only in the window suffix. */
@@ -279,7 +286,20 @@ function customHeaderChanges(now: ClaudeSettings, target: SetupTarget): readonly
   const value = customHeaders(current, target, isOtherGateway)
   if (value === undefined && current === undefined) return []
   const isOurs = value !== current || (target.headers ?? []).length > 0
-  return isOurs ? [{ path: inEnv(names.headers), value, isSecret: true }] : []
+  const isForeign =
+    isOtherGateway &&
+    readCustomHeaders(current).some(
+      (header) => !isFromEarlierSetup(header, target) && !includesHeader(header, target.headers),
+    )
+  return isOurs ? [{ path: inEnv(names.headers), value, isSecret: true, isForeign }] : []
+}
+
+/** Variables that Claude Code adds to every request. Those for another gateway are removed. */
+function requestChanges(now: ClaudeSettings, target: SetupTarget): readonly SettingChange[] {
+  if (!pointsElsewhere(now.env[names.baseUrl], target.baseUrl)) return []
+  return requestVariables
+    .filter((name) => now.env[name])
+    .map((name) => ({ path: inEnv(name), value: undefined, ...foreignSetting }))
 }
 
 /**

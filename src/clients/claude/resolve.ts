@@ -14,9 +14,9 @@ import { nameFindings, resolveModelId } from '../models/resolve.ts'
 import { claudeGptName, claudeName } from '../names.ts'
 import { effectiveOptions, keepsModels } from '../options/chosen-options.ts'
 import { type Slot, slotIn, slots } from './flags.ts'
-import { type Pins, withoutWindow } from './settings.ts'
+import { type Pins, slotOf, withoutWindow } from './settings.ts'
 import { fillMapping, gptModels, usesOfGptModels } from './slots/fill-mapping.ts'
-import { filledSlotFindings, fillSlots } from './slots/fill-slots.ts'
+import { filledSlotFindings, fillSlots, strangerIn } from './slots/fill-slots.ts'
 import { firstModel, type Start } from './slots/first-model.ts'
 import { knowsModel, slotWithoutModel } from './versions.ts'
 
@@ -43,7 +43,9 @@ export function resolveClaude(
   const pins = usablePins(input, startSlot)
   const subagentModel = usableSubagent(input)
 
-  const filled = fillSlots({ input, startSlot, pins, version })
+  const isUnnamed = Object.keys(pins).length === 0
+  const stranger = isUnnamed ? strangerIn(input) : undefined
+  const filled = fillSlots({ input, startSlot, pins, version, stranger: stranger?.id })
   const catalog = catalogIn(input.gatewayInfo)
   return resolvedWith({
     command: claudeName.id,
@@ -52,7 +54,9 @@ export function resolveClaude(
     slotModels: { ...pins, ...filled },
     subagentModel,
     slotFindings: filledSlotFindings(filled, catalog),
-    uses: usesOfSlots(catalog).filter(({ purpose }) => pins[purpose] === undefined),
+    uses: stranger
+      ? [stranger]
+      : usesOfSlots(catalog).filter(({ purpose }) => pins[purpose] === undefined),
   })
 }
 
@@ -115,7 +119,10 @@ function resolvedWith(chosen: ChosenModels): ResolvedOptions {
   const startModel = namesStart ? undefined : options.startModel
   /** What the settings name for the first request. Undefined: the client chooses the slot's model. */
   const firstNamed = startModel ?? slotModels[startSlot]
-  const used = [...Object.values(slotModels), ...(subagentModel ? [subagentModel] : [])]
+  const used = [
+    ...Object.values(slotModels),
+    ...(subagentModel && !isAlias(subagentModel) ? [subagentModel] : []),
+  ]
   const window = windowOf(input, used, windows(version))
 
   const first = firstModel({
@@ -159,7 +166,8 @@ function windows(version: string | undefined): WindowHandling {
 /** The models that the user chose, now or before. */
 function chosenIds(input: ResolveInput, startSlot: Slot): readonly string[] {
   const { model, subagentModel } = effectiveOptions(input)
-  const ids = [model, ...Object.values(chosenPins(input, startSlot)), subagentModel]
+  const ids = [model, ...Object.values(chosenPins(input, startSlot))]
+  if (subagentModel !== undefined && !isAlias(subagentModel)) ids.push(subagentModel)
   return ids.flatMap((id) => (id === undefined ? [] : [withoutWindow(id)]))
 }
 
@@ -203,7 +211,13 @@ function chosenPins({ requested, earlier }: ResolveInput, startSlot: Slot): Pins
 
 function usableSubagent(input: ResolveInput): string | undefined {
   const subagentModel = effectiveOptions(input).subagentModel || input.modelForAll
-  return subagentModel ? usableAsWritten(input, subagentModel) : undefined
+  if (!subagentModel) return undefined
+  return isAlias(subagentModel) ? subagentModel : usableAsWritten(input, subagentModel)
+}
+
+/** Whether a subagent's model is a slot, or the model of its caller. Claude Code replaces such a word before it sends it. */
+function isAlias(model: string): boolean {
+  return slotOf(model) !== undefined || model.toLowerCase() === 'inherit'
 }
 
 /** The catalog's ID, with the window suffix that the user wrote. @throws as `resolveModelId` */

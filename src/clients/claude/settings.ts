@@ -40,6 +40,13 @@ export const quietButDiscovering = [
   'DISABLE_AUTOUPDATER',
 ] as const
 
+/** Variables that add members and headers to every request (in the program of 2.1.330, 2026-11-28). */
+export const requestVariables = [
+  'CLAUDE_CODE_EXTRA_BODY',
+  'CLAUDE_CODE_EXTRA_METADATA',
+  'ANTHROPIC_BETAS',
+] as const
+
 /** Switches to another service; each was seen to divert the client from the gateway. */
 export const serviceSwitches = [
   'CLAUDE_CODE_USE_BEDROCK',
@@ -47,7 +54,19 @@ export const serviceSwitches = [
   'CLAUDE_CODE_USE_FOUNDRY',
   'CLAUDE_CODE_USE_MANTLE',
   'CLAUDE_CODE_USE_ANTHROPIC_AWS',
+  'CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD',
   'CLAUDE_CODE_USE_GATEWAY',
+] as const
+
+/** The variables with the addresses of those services. */
+export const serviceAddresses = [
+  'ANTHROPIC_BEDROCK_BASE_URL',
+  'ANTHROPIC_BEDROCK_MANTLE_BASE_URL',
+  'ANTHROPIC_VERTEX_BASE_URL',
+  'ANTHROPIC_FOUNDRY_BASE_URL',
+  'ANTHROPIC_FOUNDRY_RESOURCE',
+  'ANTHROPIC_AWS_BASE_URL',
+  'ANTHROPIC_GOOGLE_CLOUD_BASE_URL',
 ] as const
 
 /** The variable with the slot's pin. */

@@ -118,8 +118,3 @@ export function canForgetSession(version: Version): boolean {
 export function asksForSafeguards(version: Version): boolean {
   return !isBefore(version, '2.1.278')
 }
-
-/** Whether it repeats a rejected request without betas: 2.1.330 does (2026-11-23), 2.1.238 does not. */
-export function retriesWithoutBetas(version: Version): boolean {
-  return !isBefore(version, '2.1.330')
-}

@@ -1,5 +1,5 @@
 import type { FileFix, Findings } from '../../finding.ts'
-import { variableFindings } from '../checks/environment.ts'
+import { proxyFindings, variableFindings } from '../checks/environment.ts'
 import { findingAt, missingKeyFinding, relativePathFindings } from '../checks/findings.ts'
 import { leftoverFindings, placeholderOf } from '../checks/other-tools.ts'
 import type { ClientContext } from '../contract/client.ts'
@@ -14,8 +14,9 @@ import { checkMigratedModel } from './migrations.ts'
 import { checkModelsFile, checkOtherModelsFile, checkStaleModelsFile } from './models-file.ts'
 import { checkProvidersForSetup, checkProvidersNow } from './providers/check-provider.ts'
 import { startupFindings } from './providers/check-start.ts'
-import { addressInUse, providerInUse } from './providers/provider.ts'
+import { addressInUse, providerInUse, takesAuthFile } from './providers/provider.ts'
 import { oldServerFindings } from './server.ts'
+import { identityVariables, keyVariables, variables } from './variables.ts'
 
 const homeVariable = { names: ['CODEX_HOME'], code: 'codex-relative-home' }
 
@@ -28,7 +29,8 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
   yield* relativePathFindings(codexName, context.machine, homeVariable)
   yield* checkLostLogin(context, config, target)
   yield* checkProvidersForSetup(context, config, target)
-  yield* checkEnvironmentKey(context)
+  yield* variableFindings(context, variables.harmful)
+  yield* checkProxy(context, target.baseUrl)
   yield* checkLoginSettings(config)
   yield* checkContextWindow(config, target)
   yield* checkSystemLayers(context.files, config, { needsAuthFile: true })
@@ -39,7 +41,7 @@ export function* checkNow(context: ClientContext): Findings {
   const config = parseKind(context.files, 'config')
   const inUse = providerInUse(config)
   // With its own service, or a key from another place, the user may configure Codex freely.
-  const needsAuthFile = inUse?.table?.['requires_openai_auth'] === true
+  const needsAuthFile = inUse?.table !== undefined && takesAuthFile(config)
 
   yield* startupFindings(config)
   yield* checkModelsFile(context.files, config)
@@ -48,25 +50,21 @@ export function* checkNow(context: ClientContext): Findings {
   yield* checkUselessAuth(context.files, { needsAuthFile })
   yield* checkProvidersNow(context, config)
   yield* checkMigratedModel(context, config)
+  if (inUse !== undefined) yield* variableFindings(context, identityVariables)
   if (needsAuthFile) {
-    yield* checkEnvironmentKey(context)
+    yield* variableFindings(context, keyVariables)
     yield* checkLoginSettings(config)
   }
 
+  yield* checkProxy(context, addressInUse(config).url)
   yield* checkLeftovers(context, config)
   yield* checkSystemLayers(context.files, config, { needsAuthFile })
   yield* oldServerFindings(context.world)
 }
 
-function checkEnvironmentKey(context: ClientContext): Findings {
-  return variableFindings(context, [
-    {
-      name: 'CODEX_API_KEY',
-      code: 'codex-environment-key',
-      effect: 'Codex sends this key instead of your gateway key',
-      severity: 'error',
-    },
-  ])
+/** At a dead proxy Codex waits without end (0.171.0, 2026-11-28). */
+function* checkProxy({ machine }: ClientContext, url: string | undefined): Findings {
+  if (url !== undefined) yield* proxyFindings(codexName, url, machine.env, { readsAllProxy: true })
 }
 
 /** Reports what is lost because the setup replaces the whole file. */
@@ -88,6 +86,15 @@ function* checkLostLogin(
       hint: 'To keep the login, use a separate folder for this setup: set CODEX_HOME.',
       needsConsentTo: `Replace your ${auth.login} in auth.json by the key. repoint rollback restores it.`,
       severity: 'error',
+    }
+  else if (auth.shadowedLogin !== undefined && key !== target.key)
+    yield {
+      code: 'codex-login',
+      message: `auth.json also contains a ${auth.shadowedLogin}, and a setup replaces the file`,
+      location,
+      hint: 'To keep the login, use a separate folder for this setup: set CODEX_HOME.',
+      needsConsentTo: `Replace your ${auth.shadowedLogin} in auth.json by the key. repoint rollback restores it.`,
+      severity: 'warning',
     }
   else if (auth.unreadKeys !== undefined)
     yield {
@@ -170,6 +177,7 @@ function* checkLoginSettings(config: ParsedFile): Findings {
       message: `Codex does not read auth.json and sends no key: cli_auth_credentials_store = ${JSON.stringify(store)}`,
       hint: 'Set it to "file".',
       becomes: { value: 'file' },
+      topic: 'key-missing',
     })
 
   if (config.text(['forced_login_method']) === 'chatgpt')

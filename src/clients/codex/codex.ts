@@ -9,7 +9,7 @@ import { resolveOneModel } from '../models/resolve.ts'
 import { readHeaders, textMembers } from '../plan/headers.ts'
 import { readSettingOptions } from '../plan/setting-options.ts'
 import { clientFlagValues } from '../program/arguments.ts'
-import { testedVersions } from '../program/tested.ts'
+import { isBefore, testedVersions } from '../program/tested.ts'
 import { readCodexAuth } from './auth.ts'
 import { checkNow, checkSetup } from './check.ts'
 import { assumedWindow, withModelsFile } from './compose-models-file.ts'
@@ -23,10 +23,17 @@ import { checkModelsFile, offeredByModelsFile, usesModelsFile } from './models-f
 import { plan } from './plan.ts'
 import { startupFindings } from './providers/check-start.ts'
 import { otherAddress } from './providers/other-providers.ts'
-import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './providers/provider.ts'
+import {
+  addressInUse,
+  isAuthorization,
+  keySourceInUse,
+  providerInUse,
+  reservedIds,
+} from './providers/provider.ts'
 import responses from './responses.json' with { type: 'json' }
 import { sensitiveSettings } from './sensitive-settings.ts'
 import tested from './tested.json' with { type: 'json' }
+import { keyVariables, variables } from './variables.ts'
 
 /** For a model that is not in its own list, Codex assumes 272,000 tokens and warns. */
 const contextWindows: WindowHandling = {
@@ -48,9 +55,11 @@ export const codex: ClientModule = {
     packages: ['@openai/codex'],
     testedVersions: testedVersions(tested),
     foldersIn: (args) => clientFlagValues(args, ['-C', '--cd']),
-    pingArgs: (prompt) => [
+    pingArgs: (prompt, version) => [
       'exec',
       '--skip-git-repo-check',
+      // Records no conversation. 0.105.0 to 0.169.0 know it; an older one was not asked (2026-11-29).
+      ...(isBefore(version, '0.105.0') ? [] : ['--ephemeral']),
       '--disable',
       'unbounded_connection_retries',
       prompt,
@@ -66,7 +75,10 @@ export const codex: ClientModule = {
     }),
     // From 0.122.0 on; this command reads no file (2026-11-23).
     printModelsArgs: ['debug', 'models', '--bundled'],
+    tokens: { firstRequest: 11_400, oneWord: 11_400 },
     pingEnv: {},
+    // "Permission denied (os error 13)" (0.171.0, 2026-11-28).
+    writesItsFolder: true,
     restartAdvice: 'Close every running Codex: terminal, desktop app and editor extension.',
   },
   protocols: ['responses'],
@@ -83,7 +95,8 @@ export const codex: ClientModule = {
     ],
     interpolation: { names: null, values: null },
     reservedProviderIds: reservedIds,
-    gatewayVariables: { addresses: [], others: ['CODEX_API_KEY'] },
+    gatewayVariables: { addresses: [], others: keyVariables.map(({ name }) => name) },
+    variables,
   },
 
   files: codexFiles,
@@ -91,17 +104,24 @@ export const codex: ClientModule = {
   read(files) {
     const config = parseKind(files, 'config')
     const authFile = fileOf(files, 'auth')
+    const store = config.text(['cli_auth_credentials_store'])
     const auth = readCodexAuth(authFile)
+    const fileLogin = store === 'ephemeral' ? undefined : auth.login
 
     const providerId = config.text(['model_provider'])
     const { url } = addressInUse(config)
     const table = providerInUse(config)?.table
-    const { headers, headerKey } = readHeaders(table?.['http_headers'])
+    const { headers } = readHeaders(table?.['http_headers'])
+    const otherHeaders = headers?.filter(({ name }) => !isAuthorization(name))
     const query = textMembers(table?.['query_params'])
 
-    // Codex sends the key of auth.json, or the one in a header of the provider's table.
-    const keyOfAuth = takesAuthFile(config) ? auth.usableKey : undefined
-    const keyOfTable = table?.['requires_openai_auth'] === true ? undefined : headerKey
+    const source = keySourceInUse(config)
+    const keyOfAuth = source.kind === 'auth.json' ? auth.usableKey : undefined
+    // repoint does not read the keyring. At a gateway, an undo restores the user's choice of the store.
+    const isInKeyring = store === 'keyring' && url === undefined
+    const login = isInKeyring ? keyringLogin : fileLogin && `a ${fileLogin}`
+    const { key, keyHeader } =
+      source.kind === 'table' ? source : ({ key: keyOfAuth, keyHeader: 'authorization' } as const)
 
     const model = config.text(['model'])
     const contextWindow = config.get(['model_context_window'])
@@ -110,8 +130,15 @@ export const codex: ClientModule = {
     return {
       endpoint: {
         baseUrl: url && withoutTrailingSlash(url),
-        ...(keyOfTable ?? { keyHeader: 'authorization', key: keyOfAuth }),
-        headers,
+        key,
+        keyFrom:
+          source.kind === 'variable'
+            ? { variable: source.name }
+            : source.kind === 'elsewhere'
+              ? source.kind
+              : undefined,
+        keyHeader,
+        headers: otherHeaders?.length === 0 ? undefined : otherHeaders,
         query: query.length === 0 ? undefined : query,
         alsoSendsTo:
           keyOfAuth && providerId && url
@@ -127,10 +154,10 @@ export const codex: ClientModule = {
       },
       offered: offeredByModelsFile(files),
       origins: {
-        ...originsIn(config.path, { baseUrl: url, model, key: keyOfTable?.key }),
+        ...originsIn(config.path, { baseUrl: url, model, key }),
         ...(keyOfAuth && { key: authFile.path }),
       },
-      login: auth.login && `a ${auth.login}`,
+      login: source.kind === 'auth.json' ? login : undefined,
       findings: unreadable(
         config.error?.message ?? (fault && `${fault.location}: ${fault.message}`),
       ),
@@ -151,3 +178,5 @@ export const codex: ClientModule = {
   sideEffects: (world, change) =>
     change.by === 'forget' ? [] : conversationFindings(world, change),
 }
+
+const keyringLogin = "the login in the system's keyring, if there is one"

@@ -6,14 +6,15 @@ import type { FirstRequestInput, Recordings } from '../contract/program.ts'
 import { fileOf, type ParsedFile, parseKind, textOf } from '../files/parse-file.ts'
 import { effortCure } from '../options/flags.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
+import { isBefore } from '../program/tested.ts'
 import { type Entry, entriesIn, entryOf } from './compose-models-file.ts'
-import { effortPath } from './flags.ts'
+import { effortPath, searchPath } from './flags.ts'
 import { usesModelsFile } from './models-file.ts'
 
 /** Responses Lite: without a models file, Codex sends its tools to some models in an item of the input. */
 const liteParts = ['additional_tools', 'input', 'x-openai-internal-codex-responses-lite']
 const liteCure = 'With a catalog, Codex sends ordinary requests. Add --catalog'
-const searchCure = 'Set web_search = "disabled" in config.toml, then run the command again.'
+const searchCure = 'Turn web search off: {--web-search disabled}'
 
 /**
  * What the model's entry and config.toml change in the recorded request. Codex sends no token limit, and no
@@ -33,7 +34,11 @@ export function firstRequest(
   const { headers, body } = recordedRequest(recordings, { kind, protocol, version })
 
   return {
-    headers,
+    headers: {
+      ...headers,
+      // Run with 0.171.0, 2026-11-28. 0.169.0 and older ones ask for no encoding, and read none.
+      ...(version && !isBefore(version, '0.171.0') && { 'accept-encoding': 'zstd,gzip' }),
+    },
     hints: {
       web_search: searchCure,
       ...(config.text(effortPath) !== undefined && { reasoning: effortCure }),
@@ -64,12 +69,17 @@ function kindOf(
 }
 
 function toolsFor(tools: readonly unknown[], config: ParsedFile, entry: Entry | undefined) {
-  const isSearching = config.text(['web_search']) !== 'disabled'
+  const search = config.text(searchPath)
   const isPatching = entry?.['apply_patch_tool_type'] !== null
-  return tools.filter((tool) => {
+  return tools.flatMap((tool) => {
     const { type, name } = asObject(tool) ?? {}
-    return (isSearching || type !== 'web_search') && (isPatching || name !== 'apply_patch')
+    if (type === 'web_search') return search === 'disabled' ? [] : [searchTool(tool, search)]
+    return isPatching || name !== 'apply_patch' ? [tool] : []
   })
+}
+
+function searchTool(tool: unknown, search: string | undefined): unknown {
+  return search === 'live' ? { ...asObject(tool), external_web_access: true } : tool
 }
 
 /** The user's effort, or the one that the entry names. */

@@ -1,6 +1,7 @@
 import type { ClientFlag, SettingOption } from '../contract/options.ts'
 import {
   contextWindowFlag,
+  enumFlag,
   modelFlag,
   providerIdFlag,
   reasoningEffortFlag,
@@ -14,13 +15,28 @@ declare module '../contract/options.ts' {
     /** The earlier provider keeps its old key, in config.toml. */
     readonly keepOldGateway?: boolean | undefined
   }
+  interface EnumOptions {
+    /** How Codex searches the web, with a tool that only the vendor's server runs. */
+    readonly webSearch?: string | undefined
+  }
 }
 
 export const effortPath = ['model_reasoning_effort']
+export const searchPath = ['web_search']
 
 /** The options that one setting of config.toml holds. `repoint run` passes each with `-c`. */
 export const settingOptions: readonly SettingOption[] = [
   { ...reasoningEffortFlag, path: effortPath },
+  {
+    // Run with 0.105.0 and 0.169.0, 2026-11-29.
+    ...enumFlag({
+      option: 'webSearch',
+      flag: '--web-search <mode>',
+      help: 'how Codex searches the web',
+      choices: ['disabled', 'cached', 'live'],
+    }),
+    path: searchPath,
+  },
 ]
 
 const catalogFlags = switchFlags(

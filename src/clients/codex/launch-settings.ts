@@ -1,14 +1,16 @@
 import type { ConfigValue } from '../../edits/types.ts'
+import { errorFrom } from '../../errors.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import { type LaunchSettings, launchKeyVariable, type ProcessToStart } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { parseKind } from '../files/parse-file.ts'
+import { type ParsedFile, parseKind } from '../files/parse-file.ts'
 import type { Table } from '../files/tables.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
 import { headersInVariables, textMembers } from '../plan/headers.ts'
 import { settingOptions } from './flags.ts'
 import { withoutOfferOnce } from './migrations.ts'
+import { startupFindings } from './providers/check-start.ts'
 import { harmfulSettings, otherLayers } from './providers/provider.ts'
 
 /** Settings of a table that no `-c` can remove, and that send a credential, which may be another gateway's. */
@@ -20,6 +22,8 @@ const lastingCredentials = ['auth', 'http_headers', 'env_http_headers']
  * If a table with that ID has settings that no `-c` can remove, the run uses another ID. `openai_base_url`
  * stays unchanged: if the run set it, Codex would send the key of auth.json to the gateway. Run with exec on
  * 0.98.0 to 0.169.0, and with the UI on 0.169.0, 2026-11-22.
+ *
+ * @throws UserError `config-conflict` if Codex would not start with the user's file
  */
 export function launchSettings(
   files: LoadedFiles,
@@ -40,6 +44,9 @@ export function launchSettings(
   const id = tables.every(isPlain) ? target.providerId : 'repoint-run'
 
   const headers = headersInVariables(target)
+  const forcedLogin = [config, ...otherLayers(files)].some(
+    (file) => file.text(['forced_login_method']) === 'chatgpt',
+  )
   const secrets = [launchKeyVariable, ...headers.map(({ variable }) => variable)]
   const excluded = config.table(['shell_environment_policy'])?.['exclude']
 
@@ -58,6 +65,7 @@ export function launchSettings(
     ),
     [`model_providers.${id}.requires_openai_auth`, false],
     [`model_providers.${id}.supports_websockets`, false],
+    ...repairs(config, id),
     // Without it the model's shell could print the key.
     [
       'shell_environment_policy.exclude',
@@ -66,6 +74,8 @@ export function launchSettings(
     // A value that is already right may come from the user's profile.
     ['model', config.text(['model']) === resolved.model ? undefined : resolved.model],
     ['model_context_window', resolved.contextWindow],
+    // Codex would delete the login and stop.
+    ['forced_login_method', forcedLogin ? 'api' : undefined],
     ...settingOptions.map(({ option, path }) => [path.join('.'), options[option]] as const),
   ]
 
@@ -84,7 +94,24 @@ export function launchSettings(
     env: {
       ...env,
       ...Object.fromEntries(headers.map(({ variable, value }) => [variable, value])),
-      CODEX_API_KEY: undefined,
     },
   }
+}
+
+/**
+ * What keeps Codex from starting in tables that the run does not use, as a setup repairs it.
+ *
+ * @throws UserError `config-conflict` if no `-c` can: it removes nothing
+ */
+function repairs(config: ParsedFile, id: string): readonly (readonly [string, ConfigValue])[] {
+  return [...startupFindings(config, id)].flatMap((problem) => {
+    const changes = problem.fix?.changes ?? []
+    const values = changes.flatMap(({ path, value }): (readonly [string, ConfigValue])[] =>
+      value !== undefined && path.every((name) => /^[\w-]+$/.test(String(name)))
+        ? [[path.join('.'), value]]
+        : [],
+    )
+    if (changes.length === 0 || values.length < changes.length) throw errorFrom(problem)
+    return values
+  })
 }

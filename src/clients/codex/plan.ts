@@ -7,13 +7,14 @@ import { isOpencodeAuth } from '../files/auth-json.ts'
 import { fileOf, parseKind } from '../files/parse-file.ts'
 import { codexName } from '../names.ts'
 import { editFile } from '../plan/edit-file.ts'
+import { withoutForeignSettings } from '../plan/foreign-settings.ts'
 import { headerChanges, queryChanges } from '../plan/headers.ts'
 import { optionChange, settingOptionChanges } from '../plan/setting-options.ts'
 import { readCodexAuth } from './auth.ts'
 import { settingOptions } from './flags.ts'
 import { withoutOffer } from './migrations.ts'
 import { modelsFileChanges, planModelsFile } from './models-file.ts'
-import { isBedrockName } from './providers/provider.ts'
+import { harmless, isBedrockName, vendorName } from './providers/provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /**
@@ -99,7 +100,7 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
   const name = config.text([...providerPath, 'name'])
   const isOtherGateway = pointsElsewhere(config.text([...providerPath, 'base_url']), target.baseUrl)
 
-  return [
+  const changes: readonly SettingChange[] = [
     { path: ['model'], value: target.resolved.model },
     ...optionChange(now, ['model_context_window'], contextWindow, target.input),
     ...settingOptionChanges(settingOptions, now, target.input),
@@ -109,7 +110,7 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
     { path: ['openai_base_url'], value: target.baseUrl },
     ...withoutOffer(target.resolved.model),
     // Codex does not start with an empty name. A name that the user gave stays.
-    ...(name && !isBedrockName(name)
+    ...(name && !isBedrockName(name) && name !== vendorName
       ? []
       : [{ path: [...providerPath, 'name'], value: 'Gateway' }]),
     { path: [...providerPath, 'base_url'], value: target.baseUrl },
@@ -125,4 +126,8 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
     ...headerChanges(headersPath, config.get(headersPath), target, isOtherGateway),
     ...queryChanges(queryPath, config.get(queryPath), target, isOtherGateway),
   ]
+  const provider = { path: providerPath, now: config.table(providerPath) ?? {} }
+  return isOtherGateway
+    ? withoutForeignSettings(changes, { ...provider, isOtherGateway, harmless }, target)
+    : changes
 }

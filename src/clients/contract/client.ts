@@ -1,5 +1,4 @@
 import type { FileEdit } from '../../edits/types.ts'
-import { UserError } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import type {
   AcceptedResponses,
@@ -108,14 +107,11 @@ export interface ClientModule {
 
   /**
    * What points one process of the client at the gateway without changing a file. The key is in the variable
-   * `launchKeyVariable`, never in the arguments. `impossible`: only the client's files can, so `repoint run`
-   * refuses to start it. `launchSettingsOf` calls it.
+   * `launchKeyVariable`, never in the arguments.
    *
    * @throws UserError `usage` if the command line already says otherwise
    */
-  readonly launchSettings:
-    | ((files: LoadedFiles, target: SetupTarget, process: ProcessToStart) => LaunchSettings)
-    | 'impossible'
+  launchSettings(files: LoadedFiles, target: SetupTarget, process: ProcessToStart): LaunchSettings
 
   // The way back.
 
@@ -133,26 +129,6 @@ export interface ClientModule {
    * the client's own copies of the key.
    */
   sideEffects?(world: ClientWorld, edited: EditedFiles): Findings
-}
-
-/** @throws UserError `usage` also if nothing points one process of the client at a gateway */
-export function launchSettingsOf(
-  client: Client,
-  files: LoadedFiles,
-  target: SetupTarget,
-  process: ProcessToStart,
-): LaunchSettings {
-  if (client.launchSettings === 'impossible') throw notLaunchable(client)
-  return client.launchSettings(files, target, process)
-}
-
-/** The error for a client that cannot use a gateway for one process. */
-export function notLaunchable({ id, label }: ClientName): UserError {
-  return new UserError({
-    code: 'usage',
-    message: `${label} cannot use a gateway for one process only`,
-    hint: `Set it up instead: repoint ${id}`,
-  })
 }
 
 /** The parts of a request that a client's settings can add. */

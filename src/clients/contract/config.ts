@@ -1,4 +1,5 @@
 import type { SettingPath, SettingRole } from '../../edits/types.ts'
+import type { Finding } from '../../finding.ts'
 import type { OptionName } from './options.ts'
 
 /** Facts about a client's config format. */
@@ -13,6 +14,8 @@ export interface ConfigRules {
   readonly reservedProviderIds?: readonly string[]
   /** The environment variables that override the client's files. */
   readonly gatewayVariables?: GatewayVariables
+  /** What repoint knows about the variables that decide where the client sends its key, and which key. */
+  readonly variables: KnownVariables
   /**
    * The options that the next setup keeps of those that `read` finds, if they are not all: of the client's own
    * setup, and of one as another client of its family.
@@ -53,7 +56,13 @@ export interface SensitiveSetting {
    * override a setup.
    */
   readonly fileKinds: readonly string[]
-  /** The versions that were run or read, and the date. */
+  /** Only versions before this one read it in files of the folder. Absent: all do. */
+  readonly before?: string
+  /** `repoint run` sets it for its process, which overrides the folder's files. */
+  readonly setByRun?: true
+  /** Nobody saw the client obey it: only its program contains the name. */
+  readonly isUntested?: true
+  /** The versions that were run, or whose program contains the name, and the date. */
   readonly source: string
 }
 
@@ -83,6 +92,28 @@ export interface Interpolation {
   readonly isInSettingNames?: true
 }
 
+/**
+ * A variable of the client's families whose name speaks of a login or an address, and that is in neither list, is
+ * unknown: repoint warns about it. `repoint run` starts the client without the harmful and the unknown ones.
+ */
+export interface KnownVariables {
+  /** The beginnings of the client's names: `CODEX_`. */
+  readonly families: readonly string[]
+  /** With these the client does not start, or does not use the gateway of its files. */
+  readonly harmful: readonly HarmfulVariable[]
+  /** These look like a login or an address, and change neither. `*` matches any part of a name. */
+  readonly harmless: readonly string[]
+}
+
+/** A variable that defeats a setup. */
+export interface HarmfulVariable extends Pick<Finding, 'code' | 'severity'> {
+  readonly name: string
+  /** What the client does with it, as the end of a sentence. */
+  readonly effect: string
+  /** `launchSettings` itself decides what becomes of it. */
+  readonly isLeftToLaunch?: true
+}
+
 /** Environment variables that point a client at a gateway, whatever its files say. */
 export interface GatewayVariables {
   readonly addresses: readonly string[]
@@ -91,4 +122,4 @@ export interface GatewayVariables {
 }
 
 /** Settings by the kind of their file. A path may be `wholeFile`. */
-export type GatewaySettings = Readonly<Record<string, readonly SettingPath[]>>
+export type GatewaySettings = Readonly<Record<string, readonly SettingPath[] | undefined>>

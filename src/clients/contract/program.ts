@@ -29,16 +29,27 @@ export interface Program {
    * The arguments with which the client answers `prompt` once, without a terminal.
    *
    * @param version of the installed client. Absent: unknown; then the newest
+   * @param home `empty`: the client must read nothing of the user
    */
-  readonly pingArgs: (prompt: string, version?: string) => readonly string[]
+  readonly pingArgs: (prompt: string, version?: string, home?: 'own' | 'empty') => readonly string[]
   /** Added to the client's environment for `pingArgs`, so that it fails fast. */
   readonly pingEnv: Readonly<Record<string, string>>
+  /**
+   * About how many tokens the client's first request needs, and all of its requests for one word: their bytes divided
+   * by 3.5, from the newest tested version (2026-11-28). Codex, Claude Code, opencode: counted by their providers.
+   */
+  readonly tokens: { readonly firstRequest: number; readonly oneWord: number }
+  /** It needs more than 15 s for one word, so only `--try-client` starts it after a setup (2026-11-28). */
+  readonly isSlow?: true
   /** Finds the answer in the client's output. Absent: the whole output is the answer. */
   readonly answerIn?: (stdout: string) => string | undefined
   /** The arguments with which the client prints the models that it knows. */
   readonly printModelsArgs?: readonly string[]
   /** The working folders that the client's arguments name, as typed. */
   readonly foldersIn?: (args: readonly string[]) => readonly string[]
+
+  /** It stops if it cannot write the folder of its files. */
+  readonly writesItsFolder?: true
 
   // Its certificate authorities.
 
@@ -75,7 +86,8 @@ export interface RecordedRequest {
   readonly version: string
   /** Of the URL. */
   readonly query?: string
-  readonly headers: Readonly<Record<string, string>>
+  /** A version that does not send a header has no value for it. */
+  readonly headers: Readonly<Record<string, string | undefined>>
   /** With the names of its tools instead of the tools. */
   readonly body: Readonly<Record<string, unknown>>
 }

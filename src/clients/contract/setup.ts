@@ -1,7 +1,7 @@
 import type { Bytes } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { FileFix, Finding } from '../../finding.ts'
-import type { ModelWithReason } from '../../gateway/models/rules.ts'
+import type { DefaultModel } from '../../gateway/models/rules.ts'
 import type {
   BaseUrls,
   Catalog,
@@ -53,6 +53,11 @@ export interface GatewayInfo {
    * the same protocol if it has a choice.
    */
   readonly rejections: readonly RejectedModel[]
+  /**
+   * What requests have shown about the models of this client's list, the one that it starts with first. Absent: no
+   * request shows it, so the list contains what the gateway most likely serves.
+   */
+  readonly samples?: readonly Sample[] | undefined
   /** The base URLs and the key header, as far as requests have found them. */
   readonly accessSoFar?: Pick<GatewayAccess, 'baseUrls' | 'keyHeader'> | undefined
   /** No probe follows, so `resolve` must not choose what only a probe could prove. */
@@ -64,6 +69,14 @@ export function catalogIn({
   catalogAnswer,
 }: Pick<GatewayInfo, 'catalogAnswer'>): Catalog | undefined {
   return catalogAnswer.kind === 'received' ? catalogAnswer.catalog : undefined
+}
+
+/** What a request has shown about a model of a client's list. It counts for the models of the same protocol too. */
+export interface Sample extends ModelAndProtocol {
+  /** Absent: the gateway serves it. */
+  readonly error?: UserError
+  /** The gateway was busy, or the connection broke: `error` says nothing about the model. */
+  readonly isBusy?: boolean
 }
 
 /** A model that the gateway rejected over a protocol, and why. */
@@ -101,6 +114,8 @@ export interface ResolvedOptions {
 
   /** The models that a setup writes there, the one that the client starts with first. */
   readonly offered: readonly OfferedModel[]
+  /** A model to request before `offered` is written: nothing has shown yet that the gateway serves its protocol. */
+  readonly nextSample?: ModelAndProtocol | undefined
   /** `offered` contains every model that the gateway has for this client. */
   readonly offersWholeCatalog: boolean
   /** A file that describes models for the client: its text, and their IDs. */
@@ -112,7 +127,7 @@ export interface OfferedModel extends CatalogModel {
   readonly protocol: Protocol
 }
 
-export interface ModelUse extends ModelWithReason {
+export interface ModelUse extends DefaultModel {
   /** For a client with several models. */
   readonly purpose?: string
 }
@@ -152,8 +167,6 @@ export interface SetupHistory {
   readonly headers: readonly ExtraHeader[]
   /** Query parameters of all saved gateways, as `headers`. */
   readonly query: readonly QueryParameter[]
-  /** Whether a setup for another address wrote this header. Slow: parses files of every run. */
-  readonly isFromOtherGateway: (header: Pick<ExtraHeader, 'name' | 'value'>) => boolean
   /**
    * The file with the newest run undone, then with the newest two undone, and so on. What others have
    * written since stays. Empty if the records cannot tell. Each version costs a few parses.

@@ -1,5 +1,6 @@
 import type { Finding } from '../../finding.ts'
 import type { ExtraHeader, KeyHeader, QueryParameter } from '../../gateway/types.ts'
+import type { Machine } from '../../platform/platform.ts'
 import type { ClientOptions, OptionName } from './options.ts'
 
 /** A client's settings, as its files say now. */
@@ -30,6 +31,8 @@ export interface Endpoint {
    */
   readonly baseUrl?: string | undefined
   readonly key?: string | undefined
+  /** Where a key comes from that no file holds. `elsewhere`: the client runs a program or reads another file. */
+  readonly keyFrom?: { readonly variable: string } | 'elsewhere' | undefined
   /** The header that holds the key, if there is one. */
   readonly keyHeader: KeyHeader
   readonly headers?: readonly ExtraHeader[] | undefined
@@ -61,6 +64,14 @@ export const emptyState: ClientState = {
   options: {},
   origins: {},
   findings: [],
+}
+
+/** The state in an environment: with the key of the variable that the files name. */
+export function inEnvironment(state: ClientState, env: Machine['env']): ClientState {
+  const { endpoint } = state
+  const { keyFrom } = endpoint
+  const key = typeof keyFrom === 'object' ? env[keyFrom.variable] || undefined : undefined
+  return key === undefined ? state : { ...state, endpoint: { ...endpoint, key } }
 }
 
 /** Why a client cannot read its files. Undefined: it can. */

@@ -46,6 +46,7 @@ export const copilot: ClientModule = {
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     // A Node program; not yet run with a private certificate authority.
     certificateStores: ofNode,
+    tokens: { firstRequest: 15_400, oneWord: 15_400 },
     pingEnv: {},
     restartAdvice: '',
   },
@@ -67,6 +68,8 @@ export const copilot: ClientModule = {
       addresses: [names.baseUrl],
       others: [names.key, names.type, names.wireApi, names.headers, names.model, ...names.others],
     },
+    // A launch sets or unsets each of those above.
+    variables: { families: ['COPILOT_PROVIDER_'], harmful: [], harmless: [] },
   },
 
   files: () => [],

@@ -1,8 +1,11 @@
+import { compact } from '../../compact.ts'
+import type { Finding } from '../../finding.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { isLoopback } from '../../gateway/input/local-host.ts'
 import type { Protocol } from '../../gateway/types.ts'
-import type { ClientContext } from '../contract/client.ts'
+import type { Client, ClientContext } from '../contract/client.ts'
 import type { SetupTarget } from '../contract/setup.ts'
+import type { ClientState } from '../contract/state.ts'
 
 /** An address without slashes at the end: a client appends its route to it. */
 export function withoutTrailingSlash(url: string): string {
@@ -66,4 +69,37 @@ export function shownUrl(url: string): string {
   const rest = url.slice(scheme.length)
   // Everything up to the last @ may be a password.
   return scheme + rest.slice(rest.lastIndexOf('@') + 1).replace(/[?#].*$/s, '')
+}
+
+export const invalidAddressCode = 'client-address-invalid'
+
+/**
+ * A client whose state has no address that is no URL, such as one without `http://`: nobody can send a request there.
+ * A finding of the state says so.
+ */
+export function withUsableAddress(client: Client): Client {
+  return { ...client, read: (files) => usableState(client, client.read(files)) }
+}
+
+function usableState({ id, label }: Client, state: ClientState): ClientState {
+  const { baseUrl } = state.endpoint
+  if (baseUrl === undefined || isWebAddress(baseUrl)) return state
+  const finding: Finding = {
+    code: invalidAddressCode,
+    severity: 'error',
+    message: `${label} points at ${JSON.stringify(shownUrl(baseUrl))}, which is no address of the form https://host`,
+    hint: `Set it up again: repoint ${id}`,
+    topic: 'broken',
+    ...compact({ location: state.origins.baseUrl }),
+  }
+  return {
+    ...state,
+    endpoint: { ...state.endpoint, baseUrl: undefined },
+    findings: [...state.findings, finding],
+  }
+}
+
+function isWebAddress(text: string): boolean {
+  // A client appends its route, so that even a space at the end makes it invalid.
+  return !/\s/.test(text) && URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }

@@ -45,8 +45,10 @@ export function editableFile(kind: string, path: string): ConfigFile {
   return { ...jsonSettings, kind, path, use: 'editable', owner: 'user' }
 }
 
-/** Layers of one kind, whether they exist or not. They hold settings, unless `content` says otherwise. */
-interface Layers extends Pick<ConfigFile, 'kind' | 'owner'>, Partial<Pick<ConfigFile, 'content'>> {
+/** Layers of one kind, whether they exist or not. They hold settings in strict JSON, unless `content` or `format` says otherwise. */
+interface Layers
+  extends Pick<ConfigFile, 'kind' | 'owner'>,
+    Partial<Pick<ConfigFile, 'content' | 'format'>> {
   readonly paths: readonly string[]
 }
 

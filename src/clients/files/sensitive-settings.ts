@@ -15,6 +15,16 @@ export interface FoundSetting extends SensitiveSetting {
 
 export type SensitiveRole = SensitiveSetting['role']
 
+/** One line of a client's table, as in `row('model', 'model', ['settings'], '1.4.0, 2026-11-23')`. */
+export function row(
+  path: string,
+  role: SensitiveRole,
+  fileKinds: readonly string[],
+  source: string,
+): SensitiveSetting {
+  return { path, role, fileKinds, source }
+}
+
 /** The sensitive settings that a file sets. */
 export function* settingsIn(
   { config: { sensitiveSettings } }: Pick<ClientModule, 'config'>,

@@ -70,6 +70,8 @@ const fork: Fork = {
     pingArgs: (prompt) => ['run', prompt],
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofOwnRuntime(),
+    tokens: { firstRequest: 16_100, oneWord: 16_100 },
+    isSlow: true,
     pingEnv: {
       // A server from before the setup would answer with the settings that it read at its start.
       KILO_NO_DAEMON: '1',

@@ -55,6 +55,9 @@ export function windowOf(
  */
 const minWindow = 16_000
 
+export const smallWindowHint =
+  'Increase the window on the server (Ollama: OLLAMA_CONTEXT_LENGTH; vLLM: --max-model-len; llama.cpp: -c). Or name another model: {--model ID}'
+
 function smallWindowFindings(window: number): readonly Finding[] {
   if (window >= minWindow) return []
   return [
@@ -62,7 +65,7 @@ function smallWindowFindings(window: number): readonly Finding[] {
       code: 'context-window-small',
       severity: 'note',
       message: `A context window of ${window} tokens is too small for a coding client: its instructions and tools fill most of it`,
-      hint: 'Increase the window on the server (Ollama: OLLAMA_CONTEXT_LENGTH; vLLM: --max-model-len; llama.cpp: -c). Or name another model: --model ID',
+      hint: smallWindowHint,
     },
   ]
 }
@@ -73,6 +76,6 @@ function unknownWindowFinding(ids: readonly string[], effect: string): Finding {
     topic: 'context-window-unknown',
     severity: 'note',
     message: `The gateway does not report the context window of ${ids.join(', ')}: ${effect}`,
-    hint: 'Type: --context-window TOKENS',
+    hint: 'Type: {--context-window TOKENS}',
   }
 }

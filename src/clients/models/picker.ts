@@ -13,8 +13,9 @@ import {
 } from '../contract/setup.ts'
 import { modelsIn } from '../options/chosen-options.ts'
 import type { WindowHandling } from './context-window.ts'
-import { protocolsOfProvider, protocolToOffer } from './protocols.ts'
+import { protocolsOfProvider } from './protocols.ts'
 import { resolveOneModel } from './resolve.ts'
+import { readSamples } from './samples.ts'
 
 /**
  * The models that a client offers, the chosen one first, each with its protocol and its known facts. Leaves
@@ -26,24 +27,27 @@ export function offeredModels(
   { requested, gatewayInfo }: Pick<ResolveInput, 'requested' | 'gatewayInfo'>,
   { model, protocol: first }: Pick<ResolvedOptions, 'model' | 'protocol'>,
   protocols: readonly Protocol[],
-): Pick<ResolvedOptions, 'offered' | 'offersWholeCatalog'> {
+): Pick<ResolvedOptions, 'offered' | 'nextSample' | 'offersWholeCatalog' | 'findings'> {
   const { images, reasoning, outputLimit } = requested
   const all = catalogIn(gatewayInfo)?.models ?? []
   const chosen = withKnownFacts(catalogEntry(catalogIn(gatewayInfo), model) ?? { id: model })
-  const others: OfferedModel[] = []
-  for (const listed of all) {
-    if (listed.id === model || listed.tools === false) continue
-    const protocol = protocolToOffer(listed, first, gatewayInfo, protocols)
-    if (protocol === undefined) continue
-    others.push({ ...withKnownFacts(listed), protocol })
-  }
+  const usable = all.filter(({ id, tools }) => id !== model && tools !== false)
+  const { others, nextSample, findings } = readSamples(usable, first, protocols, gatewayInfo)
 
   return {
     offered: [
       { ...chosen, ...compact({ images, reasoning, outputLimit }), protocol: first },
-      ...others,
+      ...others.map(({ model: listed, protocol }) => ({
+        // While a sample is missing, nothing writes the others.
+        ...(nextSample === undefined || listed.id === nextSample.model
+          ? withKnownFacts(listed)
+          : listed),
+        protocol,
+      })),
     ],
+    nextSample,
     offersWholeCatalog: all.length > 0,
+    findings,
   }
 }
 
@@ -63,7 +67,8 @@ export function resolveWithPicker(
   const resolved = resolveOneModel(input, protocols, window)
 
   const usable = protocolsOfProvider(resolved.protocol, protocols, input.gatewayInfo, isShared)
-  return { ...resolved, ...offeredModels(input, resolved, usable) }
+  const { findings, ...offer } = offeredModels(input, resolved, usable)
+  return { ...resolved, ...offer, findings: [...resolved.findings, ...findings] }
 }
 
 /** The models for a client's list: the one that it starts with, then the others. */

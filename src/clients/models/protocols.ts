@@ -5,7 +5,13 @@
 
 import { UserError } from '../../errors.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
-import { lacksModel, lacksRoute, traitsOf } from '../../gateway/judge/traits.ts'
+import {
+  isAboutAddress,
+  lacksModel,
+  lacksProtocol,
+  lacksRoute,
+  traitsOf,
+} from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import type { BaseUrls, CatalogModel, ModelAndProtocol, Protocol } from '../../gateway/types.ts'
 import type { Client, ClientModule } from '../contract/client.ts'
@@ -89,12 +95,12 @@ export function protocolsForKey(
   throw new UserError({
     code: 'protocol-unsupported',
     message: `The gateway accepts the key only as ${keyHeader}, and ${label} cannot send this header over ${protocol}`,
-    hint: `Use another protocol: --protocol ${first}`,
+    hint: `Use another protocol: {--protocol ${first}}`,
   })
 }
 
 /** The protocols for a model, its native one first, then chat. */
-function byPreference(model: string, protocols: readonly Protocol[]): readonly Protocol[] {
+export function byPreference(model: string, protocols: readonly Protocol[]): readonly Protocol[] {
   const all = [nativeProtocol(model), usualProtocol, ...protocols]
   return [...new Set(all)].filter((protocol) => protocols.includes(protocol))
 }
@@ -135,13 +141,16 @@ function isRejected({ model, protocol }: ModelAndProtocol, { rejections }: Gatew
  */
 function rejectionOf(model: string, { rejections }: GatewayInfo): UserError {
   const reasons = rejections.filter((rejection) => rejection.model === model)
-  const isOfModel = ({ error }: RejectedModel) => traitsOf(error)?.isFromApi === true
-  const main = reasons.findLast(isOfModel) ?? reasons.at(-1) ?? rejections.at(-1)
+  const isOfApi = ({ error }: RejectedModel) => traitsOf(error)?.isFromApi === true
+  // A missing route never hides what a route said that exists.
+  const isOnRoute = ({ error }: RejectedModel) => !isAboutAddress(error) && !lacksProtocol(error)
+  const main =
+    reasons.findLast(isOfApi) ?? reasons.find(isOnRoute) ?? reasons.at(-1) ?? rejections.at(-1)
   if (main === undefined)
     return new UserError({
       code: 'protocol-unsupported',
       message: `The gateway does not list ${model} for a protocol that the client supports`,
-      hint: 'Name another model: --model ID',
+      hint: 'Name another model: {--model ID}',
     })
 
   const others = reasons.filter((reason) => reason !== main)
@@ -156,10 +165,10 @@ function rejectionOf(model: string, { rejections }: GatewayInfo): UserError {
 }
 
 /**
- * The protocol for a model that the client only offers, and that is not probed: its native one if the client's
- * first model has just proven it, else the most likely one.
+ * The protocol for a model that the client only offers, if no request shows what the gateway serves: its native one
+ * if the client's first model has just proven it, else the most likely one.
  */
-export function protocolToOffer(
+export function likelyProtocol(
   model: CatalogModel,
   proven: Protocol,
   gatewayInfo: GatewayInfo,

@@ -3,12 +3,13 @@ import type { Finding } from '../../finding.ts'
 import {
   catalogEntry,
   closestModels,
-  defaultModel,
-  type ModelWithReason,
+  type DefaultModel,
+  defaultModels,
   resolveModel,
   supportsAny,
 } from '../../gateway/models/rules.ts'
 import type { Catalog, ModelAndProtocol, Protocol } from '../../gateway/types.ts'
+import { listWords } from '../../text.ts'
 import type { Client } from '../contract/client.ts'
 import {
   catalogIn,
@@ -57,7 +58,7 @@ export function resolveOneModel(
 export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse[] {
   const gatewayInfo = { catalogAnswer: { kind: 'received', catalog }, rejections: [] } as const
   const resolved = valueOrError(() => client.resolve({ requested: {}, gatewayInfo }))
-  return resolved instanceof UserError ? [] : resolved.uses
+  return resolved instanceof UserError ? [] : resolved.uses.filter(({ isGuess }) => !isGuess)
 }
 
 /** The ID of the model that `resolveOneModel` chooses. @throws UserError as it does */
@@ -70,26 +71,43 @@ export function pickModel(input: ResolveInput, supported: readonly Protocol[]): 
     throw new ModelNeeded({
       code: 'usage',
       message: 'Which model? repoint does not ask the gateway (--no-verify)',
-      hint: 'Name it: --model ID. Or remove --no-verify.',
+      hint: 'Name it: {--model ID}. Or remove --no-verify.',
     })
   if (catalogAnswer.kind !== 'received')
     throw new ModelNeeded({
       code: 'usage',
       message: 'Which model? The gateway has no list of models',
-      hint: 'Name it: --model ID',
+      hint: 'Name it: {--model ID}',
     })
 
   const chosen = modelByRule(input, supported)
   if (chosen !== undefined) return chosen.id
 
-  const usable = catalogAnswer.catalog.models.filter((entry) => supportsAny(entry, protocols))
-  throw new ModelNeeded({
-    code: 'usage',
+  throw whichModel(input, catalogAnswer.catalog, protocols)
+}
+
+/** What only the user knows if no rule knows one of the gateway's models. */
+export function whichModel(
+  { gatewayInfo }: Pick<ResolveInput, 'gatewayInfo'>,
+  catalog: Catalog,
+  protocols: readonly Protocol[],
+): ModelNeeded {
+  const usable = catalog.models.filter((entry) => supportsAny(entry, protocols))
+  const rejected = gatewayInfo.rejections.filter(({ model }) =>
+    usable.some(({ id }) => id === model),
+  )
+  const last = rejected.at(-1)
+  const which = `Which of the gateway's ${usable.length} models? repoint knows no default among them`
+  const tried = listWords([...new Set(rejected.map(({ model }) => model))])
+  return new ModelNeeded({
+    code: last?.error.code ?? 'usage',
     message:
       usable.length === 0
         ? `The gateway has no model for the ${protocols.join(' or ')} protocol`
-        : `Which of the gateway's ${usable.length} models? repoint knows no default among them`,
-    hint: `Name one with --model${colonList(usable.slice(0, 5).map(({ id }) => id))}${allModels(input.gatewayInfo, 5)}`,
+        : last === undefined
+          ? which
+          : `${which}, and the gateway rejects ${tried} (${last.error.message})`,
+    hint: `Name one with --model${colonList(usable.slice(0, 5).map(({ id }) => id))}${allModels(gatewayInfo, 5)}`,
   })
 }
 
@@ -108,14 +126,23 @@ function protocolsFor(
   return protocol ? [protocol] : supported
 }
 
-/** The default model, unless the user chose one. */
+/** The best default model that the gateway has not rejected over every protocol, unless the user chose one. */
 function modelByRule(
   input: ResolveInput,
   supported: readonly Protocol[],
-): ModelWithReason | undefined {
+): DefaultModel | undefined {
+  const { rejections } = input.gatewayInfo
   const catalog = catalogIn(input.gatewayInfo)
   if (catalog === undefined || effectiveOptions(input).model !== undefined) return undefined
-  return defaultModel(catalog, ...protocolsFor(input, supported))
+  const protocols = protocolsFor(input, supported)
+  const isRejected = (id: string) =>
+    protocols.every((protocol) =>
+      rejections.some((one) => one.model === id && one.protocol === protocol),
+    )
+  const models = defaultModels(catalog, ...protocols)
+  // Without another one, the rejection of the best model is the error to show.
+  const ruled = models.find(({ isGuess }) => !isGuess)
+  return models.find(({ id }) => !isRejected(id)) ?? ruled
 }
 
 /**
@@ -165,7 +192,7 @@ export function resolveModelId(
     throw new UserError({
       code: 'protocol-unsupported',
       message: `The gateway does not serve ${listed.id} over the ${protocols.join(' or ')} protocol`,
-      hint: 'Name another model: --model ID',
+      hint: 'Name another model: {--model ID}',
     })
   }
 
@@ -196,7 +223,7 @@ export function nameFindings(
  */
 function notListedFinding(catalog: Catalog, name: string): Finding {
   const nearest = closestModels(name, catalog)
-  const hint = `If you mistyped it: --model ${nearest.join(', or --model ')}`
+  const hint = `If you mistyped it: {--model ${nearest.join('|')}}`
   return {
     code: 'model-not-listed',
     severity: 'note',

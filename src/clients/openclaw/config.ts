@@ -5,7 +5,7 @@ import { fileOf, parseFile, textOf, withoutValues, wordsIn } from '../files/pars
 import type { StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { openclawName } from '../names.ts'
-import { type ProviderFormat, providerOf } from '../pi-family/providers.ts'
+import { harmlessInBoth, type ProviderFormat, providerOf } from '../pi-family/providers.ts'
 
 /** The key precedes a login in OpenClaw's database only with `auth`. */
 export const providerFormat: ProviderFormat = {
@@ -13,6 +13,7 @@ export const providerFormat: ProviderFormat = {
   path: ['models', 'providers'],
   always: { auth: 'api-key' },
   namesModels: true,
+  harmless: [...harmlessInBoth, 'maxTokens', 'contextWindow', 'models.*.contextTokens'],
   unlisted: ', and OpenClaw does not know it',
 }
 

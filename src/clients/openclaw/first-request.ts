@@ -1,9 +1,10 @@
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { FirstRequestInput, Recordings } from '../contract/program.ts'
+import type { StrictFile } from '../files/strict-json.ts'
 import { numberIn, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { noReasoningCure, outputLimitCures } from '../options/flags.ts'
-import { modelOf, providerOf } from '../pi-family/providers.ts'
+import { headersOfModel, modelOf, type PiProvider, providerOf } from '../pi-family/providers.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { providerFormat, readConfig, startingModel } from './config.ts'
 
@@ -20,11 +21,21 @@ const adaptive = /claude-(?:opus|sonnet)-5/
 export function firstRequest(
   recordings: Recordings,
   files: LoadedFiles,
-  { model, protocol, version }: FirstRequestInput,
+  input: FirstRequestInput,
 ): FirstRequest {
   const file = readConfig(files)
   const { providerId = '' } = startingModel(file)
   const provider = providerOf(providerFormat, file, providerId)
+  const addedHeaders = headersOfModel(provider, input.model)
+  return { ...requestOf(recordings, file, provider, input), addedHeaders }
+}
+
+function requestOf(
+  recordings: Recordings,
+  file: StrictFile,
+  provider: PiProvider,
+  { model, protocol, version }: FirstRequestInput,
+): FirstRequest {
   const entry = modelOf(provider, model) ?? {}
   const compat = tableIn(entry, ['compat'])
   const limit =

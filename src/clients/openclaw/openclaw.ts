@@ -43,6 +43,8 @@ export const openclaw: ClientModule = {
         : ['agent', '--local', '--session-id', 'repoint', '-m', prompt],
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofNode,
+    tokens: { firstRequest: 10_500, oneWord: 10_500 },
+    isSlow: true,
     pingEnv: { OPENCLAW_OFFLINE: '1', OPENCLAW_NO_AUTO_UPDATE: '1' },
     restartAdvice: 'A running OpenClaw gateway reads the file itself. Restart everything else.',
   },
@@ -67,6 +69,12 @@ export const openclaw: ClientModule = {
       },
     ],
     interpolation: { names: interpretedName, values: interpretedValue },
+    // Of its own server, which it calls its gateway, and of its channels (names in 2026.9.6, 2026-11-28; not run).
+    variables: {
+      families: ['OPENCLAW_'],
+      harmful: [],
+      harmless: ['OPENCLAW_GATEWAY_*', 'OPENCLAW_APNS_*', 'OPENCLAW_VAPID_*', 'OPENCLAW_TWITCH_*'],
+    },
     reservedProviderIds: reservedIds,
   },
 

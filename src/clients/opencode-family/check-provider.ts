@@ -1,4 +1,5 @@
 import { compact } from '../../compact.ts'
+import { showPath } from '../../edits/values/paths.ts'
 import type { Findings } from '../../finding.ts'
 import {
   findingAt,
@@ -11,10 +12,11 @@ import { leftoverFindings } from '../checks/other-tools.ts'
 import type { ClientContext } from '../contract/client.ts'
 import { defaultProviderId } from '../contract/options.ts'
 import type { SetupTarget } from '../contract/setup.ts'
-import { mayNeedNoKey, withoutTrailingSlash } from '../files/addresses.ts'
-import { fileOf, type ParsedFile, parseKind } from '../files/parse-file.ts'
+import { mayNeedNoKey, pointsElsewhere, withoutTrailingSlash } from '../files/addresses.ts'
+import { fileOf, type ParsedFile, parseKind, parseLayers } from '../files/parse-file.ts'
 import { isTable, type Table, textIn } from '../files/tables.ts'
 import { removal } from '../plan/edit-file.ts'
+import { withoutForeignSettings } from '../plan/foreign-settings.ts'
 import {
   type ConfiguredProvider,
   loginOf,
@@ -26,7 +28,8 @@ import {
   userFiles,
 } from './config.ts'
 import type { Fork } from './fork.ts'
-import { usualPackage } from './protocols.ts'
+import { harmless } from './plan.ts'
+import { sdkBaseUrl, usualPackage } from './protocols.ts'
 
 /** The effective configuration, and the provider that a check is about. */
 export interface OpencodeView extends Fork {
@@ -68,6 +71,27 @@ export function* checkProviderForSetup(view: OpencodeView, target: SetupTarget):
     location: configFile.place(addressPath(providerId)),
   })
   yield* checkInlineKeys(view)
+  yield* checkWeakerFiles(view, target)
+}
+
+/** The client merges the provider of a weaker file into ours. repoint does not write such a file. */
+function* checkWeakerFiles(
+  { id, label, context, providerId, provider }: OpencodeView,
+  target: SetupTarget,
+): Findings {
+  const path = ['provider', providerId]
+  const isOtherGateway = pointsElsewhere(provider.url, sdkBaseUrl(target))
+  for (const file of parseLayers(context.files, 'lower')) {
+    const now = file.table(path) ?? {}
+    const taken = { path, now, isOtherGateway, harmless: [...harmless, 'options.apiKey'] }
+    const [foreign] = withoutForeignSettings([], taken, target)
+    if (foreign === undefined) continue
+    yield findingAt(file, foreign.path, {
+      code: `${id}-weaker-file`,
+      message: `${showPath(foreign.path)} may belong to another gateway, and ${label} would use it for this one`,
+      hint: 'Remove it from that file.',
+    })
+  }
 }
 
 /** Reports what is wrong with the provider in use: its address, its key, its models. */

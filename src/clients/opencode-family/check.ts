@@ -1,6 +1,6 @@
 import { addToList, removeFromList } from '../../edits/types.ts'
 import type { Findings } from '../../finding.ts'
-import { variableFindings } from '../checks/environment.ts'
+import { proxyFindings, variableFindings } from '../checks/environment.ts'
 import { findingAt, relativePathFindings, unreadFileFinding } from '../checks/findings.ts'
 import { placeholderOf } from '../checks/other-tools.ts'
 import type { ClientContext } from '../contract/client.ts'
@@ -18,6 +18,7 @@ import {
 } from './check-provider.ts'
 import { loginOf, readAuth, userFiles } from './config.ts'
 import type { Fork } from './fork.ts'
+import { harmfulVariables } from './fork.ts'
 
 /** Reports what would defeat the address and key that a setup is about to write. */
 export function* checkSetup(fork: Fork, context: ClientContext, target: SetupTarget): Findings {
@@ -29,6 +30,15 @@ export function* checkSetup(fork: Fork, context: ClientContext, target: SetupTar
   yield* checkProviderForSetup(view, target)
   yield* checkFormerProviders(view, target)
   yield* checkOverridden(view)
+  yield* checkProxy(fork, context, target.baseUrl)
+}
+
+/**
+ * At a dead proxy both wait without end. They obey HTTP_PROXY and http_proxy, also for 127.0.0.1, and not ALL_PROXY
+ * (opencode 1.18.34, Kilo 7.7.9, 2026-11-29).
+ */
+function checkProxy(fork: Fork, { machine }: ClientContext, url: string): Findings {
+  return proxyFindings(fork, url, machine.env)
 }
 
 /** Reports what is wrong with the effective configuration of the client. */
@@ -49,6 +59,7 @@ export function* checkNow(fork: Fork, context: ClientContext): Findings {
   }
   if (!isCustom) return
 
+  if (provider.url !== undefined) yield* checkProxy(fork, context, provider.url)
   yield* checkProviderNow(view)
   yield* checkOverridden(view)
 }
@@ -67,7 +78,11 @@ function* checkSurroundings(fork: Fork, { files, machine }: ClientContext): Find
   })
 }
 
-function* checkReadable({ id, label, refusesPermissionsAs }: Fork, files: LoadedFiles): Findings {
+/** Reports what keeps the client from starting, whatever variables it gets. */
+export function* checkReadable(
+  { id, label, refusesPermissionsAs }: Fork,
+  files: LoadedFiles,
+): Findings {
   for (const file of userFiles(files)) {
     if (file.error !== undefined)
       yield {
@@ -76,6 +91,7 @@ function* checkReadable({ id, label, refusesPermissionsAs }: Fork, files: Loaded
         location: file.path,
         hint: 'Fix the file.',
         severity: 'error',
+        topic: 'broken',
       }
 
     if (refusesPermissionsAs && file.get(['permissions']) !== undefined)
@@ -83,6 +99,7 @@ function* checkReadable({ id, label, refusesPermissionsAs }: Fork, files: Loaded
         code: `${id}-newer-keys`,
         message: `"permissions" is for another major version: ${refusesPermissionsAs} does not start with it`,
         hint: 'Remove it, or rename it to "permission".',
+        topic: 'broken',
       })
   }
 }
@@ -100,7 +117,7 @@ function* checkOtherKey(view: OpencodeView, target: SetupTarget): Findings {
   yield findingAt(parseKind(context.files, 'auth'), [providerId], {
     code: `${id}-other-key`,
     message: `auth.json contains an entry for ${providerId} that repoint did not write`,
-    hint: 'To keep it, choose another ID: --provider-id ID',
+    hint: 'To keep it, choose another ID: {--provider-id ID}',
     needsConsentTo: `Replace the ${kind} for ${providerId} in auth.json. repoint rollback restores it.`,
     severity: 'warning',
   })
@@ -142,22 +159,9 @@ function* checkLists(
 
 /** Reports settings that override the files, or bypass them. */
 function* checkOverridden(view: OpencodeView): Findings {
-  const { id, label, context, variables } = view
+  const { context } = view
   yield* checkAgents(view)
-  yield* variableFindings(context, [
-    {
-      name: `${variables}_AUTH_CONTENT`,
-      code: `${id}-environment-auth`,
-      effect: `${label} reads it instead of auth.json`,
-      severity: 'error',
-    },
-    {
-      name: `${variables}_CONFIG_CONTENT`,
-      code: `${id}-environment-config`,
-      effect: 'it overrides every file',
-      severity: 'warning',
-    },
-  ])
+  yield* variableFindings(context, harmfulVariables(view))
 }
 
 /** An agent that sets a model does not use the default model. */

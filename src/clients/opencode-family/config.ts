@@ -1,7 +1,7 @@
 import type { ConfigValue } from '../../edits/types.ts'
 import type { KeyHeader } from '../../gateway/types.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
-import type { SentKey } from '../contract/state.ts'
+import type { Endpoint, SentKey } from '../contract/state.ts'
 import {
   fileOf,
   filesOfKind,
@@ -65,6 +65,17 @@ export function readKey(
     bearerKey(files, providerId, options) ??
     (headerKey && { ...headerKey, keyPath: fileOf(files, 'config').path })
   )
+}
+
+/** Where the key of a provider comes from if no file holds it. */
+export function keyFromOf({ table, options }: ConfiguredProvider): Endpoint['keyFrom'] {
+  const { apiKey: inline } = options
+  if (typeof inline === 'string' && inline !== '') {
+    const variable = /^\{env:(.*)\}$/.exec(inline)?.[1]
+    return variable === undefined ? 'elsewhere' : { variable }
+  }
+  const [variable] = Array.isArray(table['env']) ? table['env'] : []
+  return inline === undefined && typeof variable === 'string' ? { variable } : undefined
 }
 
 function bearerKey(

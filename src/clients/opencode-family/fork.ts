@@ -1,7 +1,7 @@
 import { win32 } from 'node:path'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule, ClientName } from '../contract/client.ts'
-import type { FolderFiles } from '../contract/config.ts'
+import type { FolderFiles, HarmfulVariable, KnownVariables } from '../contract/config.ts'
 import type { ConfigFile, DiskReader } from '../contract/files.ts'
 import type { Program } from '../contract/program.ts'
 import { wordsIn } from '../files/parse-file.ts'
@@ -120,4 +120,39 @@ function managedFolder({ os, env }: Machine, folder: string): string {
   if (os === 'darwin') return `/Library/Application Support/${folder}`
   if (os === 'win32') return win32.join(env['ProgramData'] || 'C:\\ProgramData', folder)
   return `/etc/${folder}`
+}
+
+/** `_CONFIG_CONTENT` is extended by a launch. */
+export function harmfulVariables({
+  id,
+  label,
+  variables,
+}: Pick<Fork, 'id' | 'label' | 'variables'>): readonly HarmfulVariable[] {
+  return [
+    {
+      name: `${variables}_AUTH_CONTENT`,
+      code: `${id}-environment-auth`,
+      effect: `${label} reads it instead of auth.json`,
+      severity: 'error',
+    },
+    {
+      name: `${variables}_CONFIG_CONTENT`,
+      code: `${id}-environment-config`,
+      effect: 'it overrides every file',
+      severity: 'warning',
+      isLeftToLaunch: true,
+    },
+  ]
+}
+
+export function knownVariables(fork: Fork): KnownVariables {
+  const { variables } = fork
+  return {
+    families: [`${variables}_`],
+    harmful: harmfulVariables(fork),
+    // For its own service, its server and its list of models (names in 1.18.34 and Kilo 7.7.9, 2026-11-28; not run).
+    harmless: ['API_KEY', 'SERVER_PASSWORD', 'MODELS_URL', 'EXPERIMENTAL_OUTPUT_TOKEN_MAX'].map(
+      (name) => `${variables}_${name}`,
+    ),
+  }
 }

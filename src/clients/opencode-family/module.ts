@@ -12,10 +12,17 @@ import { readSettingOptions } from '../plan/setting-options.ts'
 import { clientFlagValues } from '../program/arguments.ts'
 import { testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup } from './check.ts'
-import { mergedConfig, providerIdInUse, providerOf, readKey, userFiles } from './config.ts'
+import {
+  keyFromOf,
+  mergedConfig,
+  providerIdInUse,
+  providerOf,
+  readKey,
+  userFiles,
+} from './config.ts'
 import { firstRequest } from './first-request.ts'
 import { entryOptions } from './flags.ts'
-import { type Fork, filesOf } from './fork.ts'
+import { type Fork, filesOf, knownVariables } from './fork.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
 import { plan } from './plan.ts'
@@ -86,6 +93,7 @@ export function clientOf(fork: Fork): ClientModule {
         addresses: [`${variables}_CONFIG_CONTENT`],
         others: [`${variables}_AUTH_CONTENT`],
       },
+      variables: knownVariables(fork),
     },
 
     files: (machine, disk) => filesOf(fork, machine, disk),
@@ -111,6 +119,7 @@ export function clientOf(fork: Fork): ClientModule {
         endpoint: {
           baseUrl,
           key: sent?.key,
+          keyFrom: sent === undefined ? keyFromOf(provider) : undefined,
           keyHeader: sent?.keyHeader ?? 'authorization',
           headers: readHeaders(options['headers']).headers,
         },

@@ -6,7 +6,7 @@ import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { isCodexAuth } from '../files/auth-json.ts'
 import { fileOf, parseFile } from '../files/parse-file.ts'
-import type { Table } from '../files/tables.ts'
+import { type Table, textIn } from '../files/tables.ts'
 import { editFile, editReadably } from '../plan/edit-file.ts'
 import {
   type EntryMember,
@@ -14,9 +14,10 @@ import {
   withoutEmptyTable,
   writtenAbility,
 } from '../plan/entries.ts'
+import { withoutForeignSettings } from '../plan/foreign-settings.ts'
 import { headerChanges } from '../plan/headers.ts'
 import { settingOptionChanges } from '../plan/setting-options.ts'
-import { readAuth } from './config.ts'
+import { mergedConfig, providerOf, readAuth } from './config.ts'
 import { effortPath, entryOptions } from './flags.ts'
 import type { Fork } from './fork.ts'
 import { npmPath, packageOf, sdkBaseUrl, usualPackage } from './protocols.ts'
@@ -34,7 +35,7 @@ import { sensitiveSettings } from './sensitive-settings.ts'
  *                            "name": "Gateway",
  *                            "options": { "baseURL": "https://…/v1" },
  *                            "models": {
- *                              "glm-5": { "limit": { "context": 200000, "output": 32000 } },
+ *                              "glm-5": { "limit": { "context": 200000, "output": 32000 }, "tool_call": true },
  *                              "gpt-5.6-sol": { "provider": { "npm": "@ai-sdk/openai" }, … }
  *                            }
  *                          }
@@ -53,7 +54,7 @@ export function plan(fork: Fork, files: LoadedFiles, target: SetupTarget): reado
       client: fork,
       sensitiveSettings,
       file,
-      changes: ourChanges(fork, file, target),
+      changes: ourChanges(fork, files, target),
       fixes: target.fixes,
     }),
   ]
@@ -102,16 +103,19 @@ function authChanges(
 
 export function ourChanges(
   { schema }: Fork,
-  file: LoadedFile,
+  files: LoadedFiles,
   target: SetupTarget,
 ): readonly SettingChange[] {
+  const file = fileOf(files, 'config')
   const now = parseFile(file)
   const { resolved, providerId } = target
   const baseUrl = sdkBaseUrl(target)
   const providerPath = ['provider', providerId]
   const urlPath = [...providerPath, 'options', 'baseURL']
   const headersPath = [...providerPath, 'options', 'headers']
-  const isOtherGateway = pointsElsewhere(now.text(urlPath), baseUrl)
+  // A weaker file may hold the address.
+  const { table, url = textIn(table, ['api']) } = providerOf(mergedConfig(files).value, providerId)
+  const isOtherGateway = pointsElsewhere(url, baseUrl)
   const list = {
     pathOf: (id: string) => [...providerPath, 'models', id],
     now: new Map(now.members([...providerPath, 'models'])),
@@ -141,7 +145,25 @@ export function ourChanges(
 
   const [effortTable] = effortPath(resolved.protocol)
   const path = [...providerPath, 'models', resolved.model, effortTable]
-  return withoutEmptyTable(file, changes, { path, now: now.table(path) ?? {} }, target)
+  const ours = withoutEmptyTable(file, changes, { path, now: now.table(path) ?? {} }, target)
+  const provider = { path: providerPath, now: now.table(providerPath) ?? {}, isOtherGateway }
+  return withoutForeignSettings(ours, { ...provider, harmless }, target)
+}
+
+/**
+ * The settings of a provider that opencode and Kilo only use themselves, and those that `firstRequest` adds to the
+ * probe. Read in the schemas of 1.18.34 and Kilo 7.7.9, 2026-11-28.
+ */
+export const harmless: readonly string[] = [
+  ...['npm', 'name', 'whitelist', 'blacklist', 'options.baseURL'],
+  ...['options.timeout', 'options.headerTimeout', 'options.chunkTimeout'],
+  ...['name', 'family', 'release_date', 'status', 'experimental', 'cost', 'limit'].map(ofModel),
+  ...['attachment', 'reasoning', 'temperature', 'tool_call', 'modalities'].map(ofModel),
+  ...['provider.npm', 'options.reasoningEffort', 'options.effort'].map(ofModel),
+]
+
+function ofModel(member: string): string {
+  return `models.*.${member}`
 }
 
 /**
@@ -175,6 +197,9 @@ function membersOf(model: OfferedModel, target: SetupTarget, now?: Table): reado
       value: writtenAbility('reasoning', model, target),
       about: ['reasoning'],
     },
+    // Without it, opencode 2 offers no tools to a model with modalities; 1.18 ignores it (read in 767454d, 2026-11-28).
+    // No option decides this: the user's value stays.
+    { path: ['tool_call'], value: model.tools === false ? undefined : true, about: [] },
     { path: npmPath, value: packageOf(target, model), about: 'protocol' },
   ]
 }

@@ -2,7 +2,7 @@ import type { SensitiveSettings } from '../contract/config.ts'
 
 /** Run with opencode; Kilo 7.7.9 reads the same keys. */
 const tried = '1.18.33, 2026-11-23'
-const read = 'read in 1.18.34, 2026-11-23'
+const read = { source: 'read in 1.18.34, 2026-11-23', isUntested: true } as const
 
 /** Files that override the user's own. */
 const stronger = ['project', 'upper', 'managed']
@@ -14,11 +14,11 @@ export const sensitiveSettings: SensitiveSettings = {
   rows: [
     { path: 'provider.:provider.options.baseURL', role: 'address', fileKinds: all, source: tried },
     { path: 'provider.:provider.api', role: 'address', fileKinds: stronger, source: tried },
-    { path: 'provider.*.models.*.provider', role: 'address', fileKinds: folder, source: read },
-    { path: 'enterprise.url', role: 'address', fileKinds: folder, source: read },
+    { path: 'provider.*.models.*.provider', role: 'address', fileKinds: folder, ...read },
+    { path: 'enterprise.url', role: 'address', fileKinds: folder, ...read },
     { path: 'provider.:provider.options.apiKey', role: 'key', fileKinds: all, source: tried },
     { path: 'provider.:provider.options.headers', role: 'key', fileKinds: stronger, source: tried },
-    { path: 'provider.*.models.*.headers', role: 'key', fileKinds: folder, source: read },
+    { path: 'provider.*.models.*.headers', role: 'key', fileKinds: folder, ...read },
     { path: 'provider.:provider.env', role: 'key', fileKinds: stronger, source: tried },
     { path: ':provider.key', role: 'key', fileKinds: ['auth'], source: tried },
     { path: 'provider.:provider.npm', role: 'provider', fileKinds: all, source: tried },
@@ -33,7 +33,7 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'default_agent', role: 'model', fileKinds: all, source: tried },
     { path: 'agent.*.model', role: 'model', fileKinds: ['config', ...folder], source: tried },
     { path: 'mode.*.model', role: 'model', fileKinds: ['config', ...folder], source: tried },
-    { path: 'command.*.model', role: 'model', fileKinds: ['config', ...folder], source: read },
+    { path: 'command.*.model', role: 'model', fileKinds: ['config', ...folder], ...read },
     { path: 'enabled_providers', role: 'model', fileKinds: all, source: tried },
     { path: 'disabled_providers', role: 'model', fileKinds: all, source: tried },
   ],

@@ -41,6 +41,7 @@ const fork: Fork = {
     pingArgs: (prompt) => ['run', prompt],
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofOwnRuntime(),
+    tokens: { firstRequest: 6_900, oneWord: 7_600 },
     pingEnv: {},
   },
 }

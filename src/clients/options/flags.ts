@@ -37,25 +37,26 @@ export const contextWindowFlag: ClientFlag = {
   toOptions: (contextWindow) => ({ contextWindow: Number(contextWindow) }),
 }
 
-const outputLimitFlag: ClientFlag = {
+export const outputLimitFlag: ClientFlag = {
   flag: '--output-limit <tokens>',
   help: 'longest answer, if the gateway does not report it',
   takes: 'tokens',
   toOptions: (outputLimit) => ({ outputLimit: Number(outputLimit) }),
 }
 
-const outputLimitCure =
-  'Name a limit that the gateway accepts: --output-limit TOKENS. If the gateway rejects the name of the limit, name another model: --model ID'
+/** What helps if the gateway rejects such a high token limit. */
+export const outputLimitCure =
+  'Name a limit that the gateway accepts: {--output-limit TOKENS}. If the gateway rejects the name of the limit, name another model: {--model ID}'
 
-/** Hints for a gateway that rejects such a high token limit, by the name of the limit in the request. */
+/** The same by the name of the limit in the request. */
 export const outputLimitCures = {
   max_tokens: outputLimitCure,
   max_completion_tokens: outputLimitCure,
   max_output_tokens: outputLimitCure,
 } as const
 
-/** The hint for a gateway that rejects reasoning. */
-export const noReasoningCure = 'Turn reasoning off: --no-reasoning'
+/** What helps if the gateway rejects reasoning. */
+export const noReasoningCure = 'Turn reasoning off: {--no-reasoning}'
 
 /** For a client whose configuration has the token limits of a model. */
 export const limitFlags: readonly ClientFlag[] = [contextWindowFlag, outputLimitFlag]
@@ -129,7 +130,7 @@ export function expectUsableProviderId(
     new UserError({
       code: 'usage',
       message: `Cannot use ${JSON.stringify(id)} as the provider ID: ${why}`,
-      hint: 'Use another: --provider-id ID. Or remove the flag: the default is "gateway".',
+      hint: 'Use another: {--provider-id ID}. Or remove the flag: the default is "gateway".',
     })
   if (id === undefined) return
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(id))

@@ -1,7 +1,7 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import { isSameButVersion, sideOf } from '../../gateway/base-urls.ts'
-import { type Protocol, protocols } from '../../gateway/types.ts'
+import { type ExtraHeader, type Protocol, protocols } from '../../gateway/types.ts'
 import type { ClientName } from '../contract/client.ts'
 import type { LoadedFile } from '../contract/files.ts'
 import type { OfferedModel, ResolvedOptions, SetupTarget } from '../contract/setup.ts'
@@ -9,6 +9,7 @@ import type { ClientState } from '../contract/state.ts'
 import { pointsElsewhere, withoutTrailingSlash } from '../files/addresses.ts'
 import { isTable, numberIn, type Table, tableIn, textIn } from '../files/tables.ts'
 import { type EntryMember, listChanges, writtenAbility } from '../plan/entries.ts'
+import { withoutForeignSettings } from '../plan/foreign-settings.ts'
 import { headerChanges, readHeaders } from '../plan/headers.ts'
 
 /**
@@ -23,6 +24,8 @@ export interface ProviderFormat {
   readonly always: Readonly<Record<string, ConfigValue>>
   /** The client rejects a model without a name. */
   readonly namesModels: boolean
+  /** Of `TakenTable`, for a provider. */
+  readonly harmless: readonly string[]
   /** What the client does with a model that is not in the list, as the end of a sentence. */
   readonly unlisted: string
   /** The additional settings that a reasoning model with this ID needs, by protocol. */
@@ -59,6 +62,15 @@ export function providerOf(format: ProviderFormat, { root }: Rooted, id: string)
 
 export function modelOf({ models }: PiProvider, id: string | undefined): Table | undefined {
   return models.findLast((model) => model['id'] === id)
+}
+
+/** The headers that the files add for one model. An entry overrides `modelOverrides` (read in 0.87.1, 2026-11-28). */
+export function headersOfModel(
+  provider: PiProvider,
+  id: string,
+): readonly ExtraHeader[] | undefined {
+  const override = tableIn(provider.table, ['modelOverrides', id, 'headers'])
+  return readHeaders({ ...override, ...tableIn(modelOf(provider, id), ['headers']) }).headers
 }
 
 export function providerPath({ path }: ProviderFormat, id: string): readonly string[] {
@@ -125,7 +137,8 @@ export function providerChanges(
       hint: `Remove one of them: ${format.client.label} uses only one.`,
     })
 
-  return [
+  const isOtherGateway = pointsElsewhere(now.url, baseUrl)
+  const changes: readonly SettingChange[] = [
     { path: [...path, 'baseUrl'], value: baseUrl },
     { path: [...path, 'api'], value: apiOf[protocol] },
     { path: [...path, 'apiKey'], value: key, isSecret: true },
@@ -133,15 +146,30 @@ export function providerChanges(
     // Without it, the client sends the key only as x-api-key over messages; pi adds the value of
     // ANTHROPIC_AUTH_TOKEN.
     ...(usesMessages(resolved) ? [{ path: [...path, 'authHeader'], value: true }] : []),
-    ...headerChanges(
-      [...path, 'headers'],
-      now.table['headers'],
-      target,
-      pointsElsewhere(now.url, baseUrl),
-    ),
+    ...headerChanges([...path, 'headers'], now.table['headers'], target, isOtherGateway),
     ...modelChanges(format, file, now, target),
   ]
+  return withoutForeignSettings(
+    changes,
+    { path, now: now.table, isOtherGateway, harmless: format.harmless },
+    target,
+  )
 }
+
+/**
+ * The settings that pi and OpenClaw only use themselves, and those of `compat` that `firstRequest` applies to the
+ * probe. Read in the schema of pi 0.87.1, 2026-11-28.
+ */
+export const harmlessInBoth: readonly string[] = [
+  ...['name', 'authHeader'],
+  ...['id', 'name', 'input', 'reasoning', 'cost', 'contextWindow', 'maxTokens'].map(
+    (member) => `models.*.${member}`,
+  ),
+  ...['compat', 'models.*.compat'].flatMap((compat) => [
+    `${compat}.supports*`,
+    `${compat}.maxTokensField`,
+  ]),
+]
 
 function usesMessages({ protocol, offered }: ResolvedOptions): boolean {
   return protocol === 'messages' || offered.some((model) => model.protocol === 'messages')

@@ -5,7 +5,7 @@ import { fileOf, filesOfKind, parseFile, withoutValues, wordsIn } from '../files
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
 import { isTable, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
 import { piName } from '../names.ts'
-import { type ProviderFormat, providerOf } from '../pi-family/providers.ts'
+import { harmlessInBoth, type ProviderFormat, providerOf } from '../pi-family/providers.ts'
 
 /**
  * pi sends its instructions to a reasoning model with the role `developer`, which only OpenAI's models know
@@ -17,6 +17,14 @@ export const providerFormat: ProviderFormat = {
   path: ['providers'],
   always: {},
   namesModels: false,
+  harmless: [
+    ...harmlessInBoth,
+    ...['compat.requires*', 'compat.forceAdaptiveThinking'].flatMap((member) => [
+      member,
+      `models.*.${member}`,
+    ]),
+    ...['models.*.inputLimits', 'models.*.promptCache'],
+  ],
   unlisted: ': pi starts with the first that it has a key for',
   compat: {
     chat: () => ({ supportsDeveloperRole: false }),

@@ -2,9 +2,10 @@ import { compact } from '../../compact.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { FirstRequestInput, Recordings } from '../contract/program.ts'
+import type { StrictFile } from '../files/strict-json.ts'
 import { numberIn, type Table, tableIn, textIn } from '../files/tables.ts'
 import { noReasoningCure, outputLimitCures } from '../options/flags.ts'
-import { modelOf, providerOf } from '../pi-family/providers.ts'
+import { headersOfModel, modelOf, type PiProvider, providerOf } from '../pi-family/providers.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { providerFormat, readModels, readSettings, startingModel } from './config.ts'
 import { leavesRoomForPrompt, readsAdaptiveThinking } from './versions.ts'
@@ -29,11 +30,21 @@ const knownHosts =
 export function firstRequest(
   recordings: Recordings,
   files: LoadedFiles,
-  { protocol, model, version }: FirstRequestInput,
+  input: FirstRequestInput,
 ): FirstRequest {
   const settings = readSettings(files)
   const { providerId = '' } = startingModel(settings)
   const provider = providerOf(providerFormat, readModels(files), providerId)
+  const addedHeaders = headersOfModel(provider, input.model)
+  return { ...requestOf(recordings, settings, provider, input), addedHeaders }
+}
+
+function requestOf(
+  recordings: Recordings,
+  settings: StrictFile,
+  provider: PiProvider,
+  { protocol, model, version }: FirstRequestInput,
+): FirstRequest {
   const recorded = (kind: 'plain' | 'reasoning') =>
     recordedRequest(recordings, { kind, protocol, version })
 
@@ -123,7 +134,7 @@ function compatCure(member: string): string {
 const hints = {
   ...outputLimitCures,
   max_completion_tokens:
-    'Name a limit that the gateway accepts: --output-limit TOKENS. If the gateway rejects the name of the limit, add "compat": {"maxTokensField": "max_tokens"} to the provider in models.json.',
+    'Name a limit that the gateway accepts: {--output-limit TOKENS}. If the gateway rejects the name of the limit, add "compat": {"maxTokensField": "max_tokens"} to the provider in models.json.',
   stream_options: compatCure('"supportsUsageInStreaming": false'),
   store: compatCure('"supportsStore": false'),
   reasoning_effort: noReasoningCure,

@@ -23,7 +23,8 @@ const extension = `export default (pi) => {
 const commands = ['install', 'remove', 'uninstall', 'update', 'list', 'config']
 
 /**
- * Uses an extension, because no variable or argument sets an address. settings.json stays unchanged.
+ * Uses an extension, because no variable or argument sets an address. settings.json stays unchanged: its model and its
+ * `enabledModels` lose to the arguments (0.73.1 and 0.87.1, 2026-11-28).
  *
  * @throws UserError `usage`
  */

@@ -37,9 +37,11 @@ export const pi: ClientModule = {
     packages: ['@mariozechner/pi-coding-agent', '@earendil-works/pi-coding-agent'],
     testedVersions: testedVersions(tested),
     minVersion,
-    pingArgs: (prompt) => ['-p', prompt],
+    // Records no conversation (0.73.1 and 0.87.1, 2026-11-29).
+    pingArgs: (prompt) => ['--no-session', '-p', prompt],
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofNode,
+    tokens: { firstRequest: 1_600, oneWord: 1_600 },
     pingEnv: { PI_OFFLINE: '1' },
     // `/model` reads models.json again; only `/reload` reads settings.json again.
     restartAdvice: 'Close every running pi and start it again.',
@@ -67,6 +69,12 @@ export const pi: ClientModule = {
       },
     ],
     interpolation: { names: null, values: interpretedValue },
+    // Of its login, its installer and its pages (names in 0.87.1, 2026-11-28; not run).
+    variables: {
+      families: ['PI_'],
+      harmful: [],
+      harmless: ['PI_OAUTH_CALLBACK_HOST', 'PI_INSTALLER_*', 'PI_SHARE_VIEWER_URL'],
+    },
     reservedProviderIds: reservedIds,
   },
 

@@ -70,26 +70,20 @@ export function requiredHeaders({
   return [...headers, { name: keyHeader, value: key, isSecret: true }]
 }
 
-/**
- * Whether a setup must remove an existing header: another setup wrote it, it holds an earlier key, or it
- * would send a credential for one address to another.
- */
-export function isStrayHeader(
+/** Whether repoint wrote a header: it holds an earlier key, or it is a saved gateway's. A setup removes it. */
+export function isFromEarlierSetup(
   { name, value }: Pick<ExtraHeader, 'name' | 'value'>,
   { history }: SetupTarget,
-  isOtherGateway: boolean,
 ): boolean {
   return (
     otherKeyHeaders.some((header) => header === name) ||
-    includesHeader({ name, value }, history?.headers) ||
-    (isOtherGateway && classifyHeader(name, value).isSecret === true) ||
-    history?.isFromOtherGateway({ name, value }) === true
+    includesHeader({ name, value }, history?.headers)
   )
 }
 
 /**
- * The changes to a table of headers, one for each header. The user's own headers stay, and keep their
- * spelling.
+ * The changes to a table of headers, one for each header. The user's own headers for this gateway stay, and keep
+ * their spelling.
  *
  * @param isOtherGateway the table is for another gateway now
  */
@@ -105,9 +99,9 @@ export function headerChanges(
     return { name: existing ?? name, ...header }
   })
 
-  return tableChanges(path, now, required, ({ name, value }) =>
-    isStrayHeader({ name: name.toLowerCase(), value }, target, isOtherGateway),
-  )
+  const isOurs = ({ name, value }: QueryParameter) =>
+    isFromEarlierSetup({ name: name.toLowerCase(), value }, target)
+  return tableChanges({ path, now, required, isOurs, isOtherGateway })
 }
 
 /** The change to a bearer key. If the key has another header, the client sends it only there. */
@@ -130,35 +124,46 @@ export function queryChanges(
   { query = [], history }: SetupTarget,
   isOtherGateway: boolean,
 ): readonly SettingChange[] {
-  return tableChanges(
-    path,
-    now,
-    query,
-    (parameter) => isOtherGateway || includesHeader(parameter, history?.query),
-  )
+  const isOurs = (parameter: QueryParameter) => includesHeader(parameter, history?.query)
+  return tableChanges({ path, now, required: query, isOurs, isOtherGateway })
+}
+
+interface SentTable {
+  readonly path: SettingPath
+  readonly now: ConfigValue | undefined
+  readonly required: readonly ExtraHeader[]
+  /** Whether an earlier setup wrote a member. */
+  readonly isOurs: (member: QueryParameter) => boolean
+  readonly isOtherGateway: boolean
 }
 
 /**
- * The changes to a table: adds the required members, and removes those that `mustRemove` selects. A table
- * that would be empty is removed as a whole.
+ * The changes to a table: adds the required members, and removes those of an earlier setup or of another gateway.
+ * A table that would be empty is removed as a whole.
  */
-function tableChanges(
-  path: SettingPath,
-  now: ConfigValue | undefined,
-  required: readonly ExtraHeader[],
-  mustRemove: (member: QueryParameter) => boolean,
-): readonly SettingChange[] {
+function tableChanges({
+  path,
+  now,
+  required,
+  isOurs,
+  isOtherGateway,
+}: SentTable): readonly SettingChange[] {
   const requiredNames = required.map(({ name }) => name)
   const count = isTable(now) ? Object.keys(now).length : 0
   const removed = textMembers(now).filter(
-    (member) => !requiredNames.includes(member.name) && mustRemove(member),
+    (member) => !requiredNames.includes(member.name) && (isOtherGateway || isOurs(member)),
   )
 
   if (required.length === 0 && removed.length > 0 && removed.length === count)
-    return [{ path, value: undefined, role: 'address' }]
+    return [{ path, value: undefined, role: 'address', isForeign: !removed.every(isOurs) }]
 
   return [
-    ...removed.map(({ name }) => ({ path: [...path, name], value: undefined, ...secretMember })),
+    ...removed.map((member) => ({
+      path: [...path, member.name],
+      value: undefined,
+      ...secretMember,
+      isForeign: !isOurs(member),
+    })),
     ...required.map(({ name, value, isSecret }) => ({
       path: [...path, name],
       value,

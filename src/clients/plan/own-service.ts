@@ -2,7 +2,8 @@
  * The way back to a client's own service:
  *
  * 1. `filesWithoutRuns` undoes what repoint wrote.
- * 2. `removeSettings` removes whatever else points at a gateway, or gives it its value at the own service.
+ * 2. `removeSettings` removes whatever else points at a gateway, or gives it its value at the own service. It also
+ *    removes the keys of gateways that repoint knows.
  * 3. `editOf` compares the result with the files.
  *
  * For example, the user wrote a comment, and another tool wrote an address and a key:
@@ -29,8 +30,10 @@ import type { Client } from '../contract/client.ts'
 import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import { whyUnreadable } from '../contract/state.ts'
-import { asPlanned, textOf } from '../files/parse-file.ts'
+import { type KnownKey, knownKeySettings } from '../files/known-keys.ts'
+import { asPlanned, parseFile, textOf } from '../files/parse-file.ts'
 import { roleOf } from '../files/sensitive-settings.ts'
+import { isTable } from '../files/tables.ts'
 
 /** What the records know of a client's files. In the example, the undone runs are those that wrote the second column. */
 export interface FilesFromRecords {
@@ -48,9 +51,15 @@ export interface FilesFromRecords {
 /** A setting that an edit may change. */
 type TouchedSetting = Omit<SettingChange, 'value'>
 
-/** Whether its files point a client at a gateway. */
-export function isAtGateway(client: Client, files: LoadedFiles): boolean {
-  return Object.values(client.gatewaySettings(files)).some((paths) => paths.length > 0)
+/** Whether its files point a client at a gateway, or contain a gateway's key. */
+export function isAtGateway(
+  client: Client,
+  files: LoadedFiles,
+  known: readonly KnownKey[] = [],
+): boolean {
+  return [client.gatewaySettings(files), knownKeySettings(client, files, known)].some((settings) =>
+    Object.values(settings).some((paths) => paths?.length),
+  )
 }
 
 /**
@@ -66,8 +75,9 @@ export function planOwnService(
   client: Client,
   files: LoadedFiles,
   records?: FilesFromRecords,
+  known: readonly KnownKey[] = [],
 ): readonly FileEdit[] {
-  const edits = planWithRecords(client, files, records)
+  const edits = planWithRecords(client, files, { records, known })
 
   // An undo can restore syntax that the client cannot read, such as comments that a setup removed. Then the plan
   // undoes no run, and only removes what points at a gateway.
@@ -75,18 +85,23 @@ export function planOwnService(
   if (records === undefined || isReadable(asPlanned(files, edits)) || !isReadable(files))
     return edits
   return planWithRecords(client, files, {
-    ...records,
-    withoutRuns: files,
-    settingsOfRuns: new Map(),
+    records: { ...records, withoutRuns: files, settingsOfRuns: new Map() },
+    known,
   })
+}
+
+/** What is known of a client's files, and of its gateways. */
+interface Knowledge {
+  readonly records: FilesFromRecords | undefined
+  readonly known: readonly KnownKey[]
 }
 
 function planWithRecords(
   client: Client,
   files: LoadedFiles,
-  records: FilesFromRecords | undefined,
+  { records, known }: Knowledge,
 ): readonly FileEdit[] {
-  const { after, removed } = withoutGateway(client, files, records)
+  const { after, removed } = withoutGateway(client, files, { records, known })
   return files
     .filter(({ use, isOptional, bytes }) => use === 'editable' && !(isOptional && bytes === null))
     .toReversed()
@@ -104,7 +119,7 @@ function planWithRecords(
 function withoutGateway(
   client: Client,
   files: LoadedFiles,
-  records: FilesFromRecords | undefined,
+  { records, known }: Knowledge,
 ): { readonly after: LoadedFiles; readonly removed: (file: LoadedFile) => readonly SettingPath[] } {
   const settings = client.gatewaySettings(files)
   const withoutRuns = filesWithoutRuns(files, settings, records)
@@ -113,9 +128,12 @@ function withoutGateway(
   // A setting can have had no effect so far, for example because of another default model. Such a setting can
   // point at a gateway too.
   const others = client.gatewaySettings(first)
+  const second = removeSettings(first, others)
+
+  const ofKeys = knownKeySettings(client, second, known)
   return {
-    after: removeSettings(first, others),
-    removed: ({ kind }) => [...(settings[kind] ?? []), ...(others[kind] ?? [])],
+    after: removeSettings(second, ofKeys, records?.atOwnService),
+    removed: ({ kind }) => [settings, others, ofKeys].flatMap((found) => found[kind] ?? []),
   }
 }
 
@@ -131,7 +149,10 @@ function filesWithoutRuns(
   records: FilesFromRecords | undefined,
 ): LoadedFiles {
   if (records === undefined) return files
-  if (records.atOwnService !== undefined) return records.withoutRuns
+  if (records.atOwnService !== undefined)
+    return files.map((file) =>
+      hasNewerLogin(file) ? file : (sameFile(records.withoutRuns, file) ?? file),
+    )
 
   return files.map((file) => {
     const earlierFile = sameFile(records.withoutRuns, file)
@@ -185,13 +206,24 @@ function removeSettings(
     if (paths.length === 0) return file
 
     const earlier = sameFile(atOwnService, file)
-    if (earlier !== undefined && file.scope === 'whole') return { ...file, bytes: earlier.bytes }
-    if (paths.some(isWholeFile)) return { ...file, bytes: null }
+    const isWhole = paths.some(isWholeFile)
+    if (earlier !== undefined && file.scope === 'whole' && (isWhole || !hasNewerLogin(file)))
+      return { ...file, bytes: earlier.bytes }
+    if (isWhole) return { ...file, bytes: null }
 
     const after = withSettingsOf(earlier, file, paths)
     const isBlank = formatOf(file.format).isBlank(textOf(after))
     return isBlank && earlier?.bytes === null ? { ...file, bytes: null } : after
   })
+}
+
+/** Whether someone has logged in since a setup replaced the file: a setup writes no table into credentials. */
+function hasNewerLogin(file: LoadedFile): boolean {
+  return (
+    file.scope === 'whole' &&
+    file.content === 'credentials' &&
+    Object.values(parseFile(file).root).some(isTable)
+  )
 }
 
 /** A file with these settings as in its earlier version. Without one, or if it lacks a setting: without it. */

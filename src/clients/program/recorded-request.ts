@@ -1,5 +1,5 @@
 import { plainBody } from '../../gateway/probe/plain-body.ts'
-import type { Protocol } from '../../gateway/types.ts'
+import type { FirstRequest, Protocol } from '../../gateway/types.ts'
 import type { RecordedRequest, Recordings } from '../contract/program.ts'
 import { isBefore } from './tested.ts'
 
@@ -16,7 +16,7 @@ export function recordedRequest(
     readonly protocol: Protocol
     readonly version?: string | undefined
   },
-): Pick<RecordedRequest, 'query' | 'headers' | 'body'> {
+): Omit<FirstRequest, 'headers'> & Required<Pick<FirstRequest, 'headers'>> {
   const { kind, protocol, version = newest } = wanted
   if (requests.length === 0) return { headers: {}, body: plainBody(protocol) }
 
@@ -27,7 +27,9 @@ export function recordedRequest(
 
   // A client names its version in some headers.
   const named = (value: string) => value.replaceAll(recorded.version, version)
-  const headers = Object.entries(recorded.headers).map(([name, value]) => [name, named(value)])
+  const headers = Object.entries(recorded.headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, named(value)]],
+  )
   return {
     ...(recorded.query !== undefined && { query: recorded.query }),
     headers: Object.fromEntries(headers),
@@ -43,4 +45,14 @@ function withTools(value: unknown, tools: Recordings['tools'], isTool = false): 
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [name, withTools(inner, tools, name === 'tools')]),
   )
+}
+
+/** Adds betas to those of the request. Empty ones are left out. */
+export function withBetas(
+  headers: FirstRequest['headers'] = {},
+  ...added: readonly string[]
+): NonNullable<FirstRequest['headers']> {
+  const betas = [headers['anthropic-beta'] ?? '', ...added].map((beta) => beta.trim())
+  const all = betas.filter((beta) => beta !== '')
+  return all.length === 0 ? headers : { ...headers, 'anthropic-beta': all.join(',') }
 }

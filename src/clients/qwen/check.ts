@@ -12,6 +12,7 @@ import {
 import { leftoverFindings } from '../checks/other-tools.ts'
 import { exportedVariables } from '../checks/shell-profiles.ts'
 import type { ClientContext } from '../contract/client.ts'
+import type { KnownVariables } from '../contract/config.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { mayNeedNoKey } from '../files/addresses.ts'
@@ -42,6 +43,21 @@ import {
   readSettings,
   usualVariables,
 } from './settings.ts'
+
+export const variables: KnownVariables = {
+  families: ['QWEN_', 'OPENAI_'],
+  harmful: [
+    {
+      name: keyVariable,
+      code: 'qwen-shell-variable',
+      effect: 'Qwen Code sends this key instead of your gateway key',
+      severity: 'error',
+    },
+  ],
+  // Next to an entry that names its key, these change nothing (0.15.10 and 0.24.4, 2026-11-22). Other entries have
+  // keys of their own.
+  harmless: ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'QWEN_CUSTOM_API_KEY_*'],
+}
 
 /** Reports what would defeat the settings that a setup is about to write. */
 export function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
@@ -192,14 +208,7 @@ function* checkOldLayout(file: ParsedFile): Findings {
 
 /** Another value of the variable that our entry names overrides the settings. */
 function* checkVariables(context: ClientContext): Findings {
-  yield* variableFindings(context, [
-    {
-      name: keyVariable,
-      code: 'qwen-shell-variable',
-      effect: 'Qwen Code sends this key instead of your gateway key',
-      severity: 'error',
-    },
-  ])
+  yield* variableFindings(context, variables.harmful)
 
   for (const location of envLines(context.files, keyVariable, ['home-env']))
     yield {

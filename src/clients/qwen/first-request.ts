@@ -1,7 +1,7 @@
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { FirstRequestInput, Recordings } from '../contract/program.ts'
-import { numberIn, valueIn } from '../files/tables.ts'
+import { numberIn, type Table, tableIn, valueIn } from '../files/tables.ts'
 import { outputLimitCures } from '../options/flags.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { isAdaptive, outputTokensFor, rejectsTemperature, usualWindow } from './models.ts'
@@ -21,7 +21,16 @@ export function firstRequest(
   if (protocol !== 'messages') {
     const { headers, body } = recordedRequest(recordings, { kind: 'any', protocol, version })
     const limitName = protocol === 'chat' ? 'max_tokens' : 'max_output_tokens'
-    return { headers, body: { ...body, [limitName]: limit }, hints: outputLimitCures }
+    // `samplingParams` changes the body only over chat (read in 0.24.4, 2026-11-28).
+    const added = {
+      ...(protocol === 'chat' && tableIn(entry, paths.sampling)),
+      ...tableIn(entry, paths.body),
+    }
+    return {
+      headers,
+      body: { ...body, [limitName]: limit, ...added },
+      hints: { ...outputLimitCures, ...hintsFor(added) },
+    }
   }
 
   const kind = isAdaptive(model) ? 'adaptive' : 'budget'
@@ -38,6 +47,14 @@ export function firstRequest(
     },
     hints: { ...outputLimitCures, thinking: thinkingCure, 'anthropic-beta': thinkingCure },
   }
+}
+
+/** What helps if the gateway rejects a member that the user's entry adds. */
+function hintsFor(added: Table): FirstRequest['hints'] {
+  const names = Object.keys(added).filter((name) => !Object.hasOwn(outputLimitCures, name))
+  return Object.fromEntries(
+    names.map((name) => [name, `Remove ${name} from the model in settings.json.`]),
+  )
 }
 
 const thinkingCure =

@@ -15,6 +15,7 @@ import {
   removedEntries,
   withoutEmptyTable,
 } from '../plan/entries.ts'
+import { withoutForeignSettings } from '../plan/foreign-settings.ts'
 import { headerChanges } from '../plan/headers.ts'
 import {
   isAdaptive,
@@ -195,11 +196,23 @@ function plannedChanges(
 
   const tableAt = (below: SettingPath) => ({ path: [...path, ...below], now: tableIn(now, below) })
   const withoutSampling = withoutEmptyTable(file, changes, tableAt(paths.sampling), target)
+  const ours = withoutEmptyTable(file, withoutSampling, tableAt(['generationConfig']), target)
   return [
     ...moveChanges(planned),
-    ...withoutEmptyTable(file, withoutSampling, tableAt(['generationConfig']), target),
+    ...withoutForeignSettings(ours, { path, now, isOtherGateway, harmless }, target),
   ]
 }
+
+/**
+ * The settings of an entry that Qwen Code only uses itself, and the limits that `firstRequest` adds to the probe.
+ * Read in 0.24.4, 2026-11-28. It sends all of `samplingParams` and `extra_body` to the gateway.
+ */
+const harmless = [
+  ...['id', 'envKey', 'name', 'description', 'capabilities'],
+  ...['timeout', 'streamIdleTimeoutMs', 'maxRetries', 'retryInitialDelayMs', 'retryMaxDelayMs']
+    .concat(['contextWindowSize', 'modalities', 'reasoning: false', 'samplingParams.max_tokens'])
+    .map((member) => `generationConfig.${member}`),
+]
 
 /** Moves a present entry of another protocol to the list of this one, with all its members. */
 function moveChanges({ model, path, present }: PlannedEntry): readonly SettingChange[] {

@@ -20,7 +20,7 @@ import { resolveWithPicker } from '../models/picker.ts'
 import { usualProtocol } from '../models/protocols.ts'
 import { readHeaders } from '../plan/headers.ts'
 import { ofNode, testedVersions } from '../program/tested.ts'
-import { checkNow, checkSetup } from './check.ts'
+import { checkNow, checkSetup, variables } from './check.ts'
 import { firstRequest } from './first-request.ts'
 import { gatewaySettings } from './gateway-settings.ts'
 import { launchSettings } from './launch-settings.ts'
@@ -56,10 +56,12 @@ export const qwen: ClientModule = {
     packages: ['@qwen-code/qwen-code'],
     testedVersions: testedVersions(tested),
     minVersion,
-    pingArgs: (prompt) => [prompt],
+    // Records no conversation (0.15.10 and 0.24.4, 2026-11-29).
+    pingArgs: (prompt) => ['--chat-recording=false', prompt],
     // Qwen Code is a Node program: Node reads this variable before `env` of the settings applies.
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofNode,
+    tokens: { firstRequest: 17_300, oneWord: 30_000 },
     pingEnv: {},
     restartAdvice: 'Close every running Qwen Code and start it again.',
   },
@@ -84,6 +86,7 @@ export const qwen: ClientModule = {
     interpolation: { names: variablePattern, values: variablePattern },
     // It reads ANTHROPIC_BASE_URL too, but only for a model over messages without an entry.
     gatewayVariables: { addresses: ['OPENAI_BASE_URL'], others: ['OPENAI_MODEL'] },
+    variables,
   },
 
   files(machine, disk) {

@@ -90,6 +90,8 @@ export const paths = {
   reasoning: ['generationConfig', 'reasoning'],
   /** In an entry: parameters that it sends unchanged, such as a limit or a temperature. */
   sampling: ['generationConfig', 'samplingParams'],
+  /** In an entry: members that it adds to the body of each request. */
+  body: ['generationConfig', 'extra_body'],
   /** In an entry; headers next to the model are not sent for an entry. `authorization` replaces the key. */
   headers: ['generationConfig', 'customHeaders'],
 } as const satisfies Record<string, SettingPath>

@@ -1,25 +1,25 @@
-/** Which gateway does a client use now, with which options, and did repoint set it up? */
+/** Which gateway does a client use now, with which options, and did repoint set it up? For `clientNow`. */
 import { type Client, type ClientName, isConfiguredAs } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import type { ClientOptions } from '../../clients/contract/options.ts'
 import type { ClientState } from '../../clients/contract/state.ts'
-import { clientRows, familyIds, familyRows, loadClients } from '../../clients/list.ts'
+import { clientRows, familyIds, familyRows, loadClients, rowOf } from '../../clients/list.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { optionsToKeep } from '../../clients/options/chosen-options.ts'
-import { UserError, valueOrError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
 import { addressFor, baseUrlFor, gatewayAt, isSameButVersion } from '../../gateway/base-urls.ts'
 import type { Gateway } from '../../gateway/types.ts'
-import type { SavedGateway } from '../../state/gateway-list.ts'
 import { findGatewayName, unmaskedGatewaysIfReadable } from '../../state/saved-gateways.ts'
 import { gatewaysIn, type RunGateway, type RunRecord, type Runs } from '../../transaction/record.ts'
 import { activeRuns } from '../../transaction/undo/active-runs.ts'
 import type { Session } from '../screen/session.ts'
-import { readClientFiles, stateNow } from './client-files.ts'
+import { stateNow } from './client-files.ts'
 import { choosesGateway } from './written-files.ts'
 
-/** What a client's files contain now, and whether repoint wrote it. */
-export interface ClientFacts {
+/** What a client's files contain now, whether repoint wrote it, and what keeps the client from working. */
+export interface ClientNow {
   readonly client: Client
+  /** Empty if repoint cannot read one of them. The finding `broken` of `state` says why. */
   readonly files: LoadedFiles
   readonly state: ClientState
   /** The gateway that it uses. Undefined: its own service. */
@@ -28,6 +28,8 @@ export interface ClientFacts {
   readonly options: ClientOptions
   /** A setup of repoint is active. */
   readonly isSetUpByRepoint: boolean
+  /** The judgement, made when it is first read: without starting the client and without the network. */
+  readonly findings: readonly Finding[]
 }
 
 /** The recorded runs of a client's family. */
@@ -131,11 +133,10 @@ export function configuredOptions(client: Client, state: ClientState, runs: Runs
 export async function oneClientPerFamily(
   session: Session,
   runs: Runs,
-  family?: string,
+  ids: readonly string[] = clientRows.map(({ id }) => id),
 ): Promise<Client[]> {
-  const clients = await loadClients(
-    clientRows.filter((row) => family === undefined || row.family === family),
-  )
+  const families = ids.map((id) => rowOf(id).family)
+  const clients = await loadClients(clientRows.filter(({ family }) => families.includes(family)))
   return familyRows.flatMap((row) => {
     const ofFamily = clients.filter((client) => client.family === row.family)
 
@@ -148,37 +149,4 @@ export async function oneClientPerFamily(
       label: row.label,
     }
   })
-}
-
-/** The facts of one client of each family, without the clients whose files cannot be read. */
-export async function factsOfClients(
-  session: Session,
-  runs: Runs,
-): Promise<readonly ClientFacts[]> {
-  return (await oneClientPerFamily(session, runs)).flatMap((client) => {
-    const now = valueOrError(() => factsOf(session, client, runs))
-    return now instanceof UserError ? [] : [now]
-  })
-}
-
-/** The clients that use a saved gateway. */
-export function usersOf(
-  { name }: Pick<SavedGateway, 'name'>,
-  clients: readonly ClientFacts[],
-): readonly ClientFacts[] {
-  return clients.filter(({ gateway }) => gateway?.name === name)
-}
-
-/** @throws UserError as `readClientFiles` does */
-export function factsOf(session: Session, client: Client, runs: Runs): ClientFacts {
-  const files = readClientFiles(session, client)
-  const state = client.read(files)
-  return {
-    client,
-    files,
-    state,
-    gateway: gatewayOf(session, client, state, runs),
-    options: configuredOptions(client, state, runs),
-    isSetUpByRepoint: isSetUpByRepoint(client, state, runs),
-  }
 }

@@ -6,7 +6,7 @@ import type {
   LoadedFile,
   LoadedFiles,
 } from '../../clients/contract/files.ts'
-import { type ClientState, emptyState } from '../../clients/contract/state.ts'
+import { type ClientState, emptyState, inEnvironment } from '../../clients/contract/state.ts'
 import { parseFile } from '../../clients/files/parse-file.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import type { Bytes } from '../../edits/types.ts'
@@ -75,10 +75,11 @@ export function diskReader(files: Files): DiskReader {
   }
 }
 
-/** A client's current state. Empty if its files cannot be read. */
+/** A client's current state, in this environment. Empty if its files cannot be read. */
 export function stateNow(session: Session, client: Client): ClientState {
   const state = valueOrError(() => client.read(readClientFiles(session, client)))
-  return state instanceof UserError ? emptyState : state
+  if (state instanceof UserError) return emptyState
+  return inEnvironment(state, session.platform.machine.env)
 }
 
 /** Whether a client is the one of its family that the files are set up for. */

@@ -15,7 +15,7 @@ import { planFixes } from '../../clients/plan/edit-file.ts'
 import type { FileEdit, SettingChange } from '../../edits/types.ts'
 import { plainPath } from '../../edits/values/paths.ts'
 import { UserError, valueOrError } from '../../errors.ts'
-import { type FileFix, type Finding, messageWithLocation } from '../../finding.ts'
+import { type FileFix, messageWithLocation } from '../../finding.ts'
 import { addressFor, baseUrlFor, isSameButVersion } from '../../gateway/base-urls.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
 import type { Gateway } from '../../gateway/types.ts'
@@ -23,7 +23,7 @@ import { savedExtras } from '../../state/saved-gateways.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Session } from '../screen/session.ts'
-import { type ClientFacts, gatewayOf, shownAddress } from './client-facts.ts'
+import { type ClientNow, gatewayOf, shownAddress } from './client-facts.ts'
 import { asWritten } from './client-files.ts'
 import { changedSince, lastSetupOrOff, type WrittenFile } from './written-files.ts'
 
@@ -33,11 +33,6 @@ export interface ExpectedGateway extends Gateway {
   readonly isKey?: (key: string) => boolean
   /** The client's state after the setup, with its models. Absent: any models will do. */
   readonly state?: ClientState
-}
-
-/** A client's facts, and what is wrong with it. */
-interface DriftInput extends ClientFacts {
-  readonly findings: readonly Finding[]
 }
 
 /** Errors that do not make a client use another gateway. */
@@ -53,7 +48,7 @@ export interface DriftReason {
 /** Why a client does not use the expected gateway. Empty: it uses it. */
 export function driftFrom(
   session: Session,
-  checked: DriftInput,
+  checked: ClientNow,
   expected: ExpectedGateway,
 ): readonly DriftReason[] {
   const { client, state, findings } = checked
@@ -73,7 +68,7 @@ export function driftFrom(
 
 /** What in the client's own files is not as expected, in words. */
 function settingsDrift(
-  { client, state }: Pick<ClientFacts, 'client' | 'state'>,
+  { client, state }: Pick<ClientNow, 'client' | 'state'>,
   expected: ExpectedGateway,
 ): readonly string[] {
   const { endpoint, options, login } = state
@@ -122,7 +117,7 @@ function modelsByName(state: ClientState): Readonly<Record<string, string | unde
 /** The gateway that the last active setup set the client to. Undefined: `off` followed, or there is none. */
 export function gatewayOfLastSetup(
   session: Session,
-  { client, files }: ClientFacts,
+  { client, files }: Pick<ClientNow, 'client' | 'files'>,
   runs: Runs,
 ): ExpectedGateway | undefined {
   const editable = files.filter(({ use }) => use === 'editable')
@@ -155,7 +150,7 @@ export interface Drift {
 /** @returns undefined if no setup is active, or if safe fixes alone restore what the last setup wrote */
 export function driftSinceSetup(
   session: Session,
-  checked: DriftInput,
+  checked: ClientNow,
   runs: Runs,
 ): Drift | undefined {
   const { client, findings, files, state } = checked
@@ -199,7 +194,7 @@ export function driftSinceSetup(
  * @throws UserError as `planFixes` does
  */
 export function repairEdits(
-  { client, files }: Pick<ClientFacts, 'client' | 'files'>,
+  { client, files }: Pick<ClientNow, 'client' | 'files'>,
   fixes: readonly FileFix[],
   restoringEdits: readonly FileEdit[],
 ): readonly FileEdit[] {
@@ -242,7 +237,7 @@ function describeChanges(session: Session, { file, setup, changes }: ChangedFile
 /** The edit that makes a file what the setup wrote, which replaced the whole file. */
 function restoringEdit(
   { platform }: Session,
-  { client, files }: DriftInput,
+  { client, files }: ClientNow,
   { file, setup, changes }: ChangedFile,
 ): FileEdit {
   const { path, format } = file

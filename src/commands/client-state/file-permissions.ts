@@ -6,10 +6,13 @@ import { ifPossible } from '../../errors.ts'
 import { asNoteWithLocation, type Finding, type Findings } from '../../finding.ts'
 import type { FileStatus } from '../../platform/platform.ts'
 import type { Session } from '../screen/session.ts'
-import type { ClientFacts } from './client-facts.ts'
+import type { ClientNow } from './client-facts.ts'
 
 /** Reports for each file with a secret whether other users can read it. */
-export function* privacyFindings(session: Session, facts: ClientFacts): Findings {
+export function* privacyFindings(
+  session: Session,
+  facts: Pick<ClientNow, 'client' | 'files' | 'state'>,
+): Findings {
   for (const { file, what, mode, isOpen } of secretFiles(session, facts)) {
     const { path } = file
     if (!isOpen) yield { code: 'private', severity: 'ok', message: `${path} is private` }
@@ -35,7 +38,7 @@ interface SecretFile {
 /** The files that contain a client's key, or a secret header that it sends. */
 export function secretFiles(
   { platform }: Session,
-  { state, files }: ClientFacts,
+  { state, files }: Pick<ClientNow, 'files' | 'state'>,
 ): readonly SecretFile[] {
   if (platform.machine.os === 'win32') return []
 

@@ -9,9 +9,11 @@
  * To recover is to end an unfinished run, such as one whose process was killed.
  */
 import { errorCodes } from '../../error-codes.ts'
-import { UserError, valueOrError } from '../../errors.ts'
+import { findingFrom, UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
+import { savedGateways } from '../../state/saved-gateways.ts'
 import { superuserFinding } from '../../transaction/as-root.ts'
+import { whyNoRecords } from '../../transaction/check-planned-files.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { listRuns } from '../../transaction/records/records.ts'
 import { type RecoveredRun, recoverRun } from '../../transaction/recover.ts'
@@ -53,7 +55,16 @@ export function readRecords(session: Session): RecordedRuns {
   const records = valueOrError(() => {
     const recovered = recover(session)
     const { runs, findings } = listWithFindings(session)
-    return { kind: 'read' as const, runs, findings: [...recovered, ...findings] }
+    const gateways = valueOrError(() => savedGateways(session))
+    const damaged = gateways instanceof UserError ? gateways : undefined
+    const failures = [damaged, whyNoRecords(session.platform)].filter(
+      (error) => error !== undefined,
+    )
+    return {
+      kind: 'read' as const,
+      runs,
+      findings: [...recovered, ...findings, ...failures.map(asMachineFinding)],
+    }
   })
   if (!(records instanceof UserError)) return records
 
@@ -61,6 +72,11 @@ export function readRecords(session: Session): RecordedRuns {
     errorCodes[records.code].exitStatus === errorCodes['not-permitted'].exitStatus
   if (!isNotPermitted || records.filesState !== 'unchanged') throw records
   return { kind: 'unreadable', runs: [], error: records }
+}
+
+/** Why repoint itself would fail. The clients work all the same; another run that hangs is an error. */
+function asMachineFinding(error: UserError): Finding {
+  return { ...findingFrom(error), severity: error.code === 'locked' ? 'error' : 'warning' }
 }
 
 /** Ends an unfinished run. Returns a finding if there was one. */

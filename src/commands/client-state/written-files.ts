@@ -3,12 +3,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import { compact } from '../../compact.ts'
 import { documentOf } from '../../edits/format.ts'
-import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
+import type { SettingChange, SettingPath } from '../../edits/types.ts'
 import { includesPath } from '../../edits/values/paths.ts'
-import type { ExtraHeader } from '../../gateway/types.ts'
 import { sha256Of } from '../../transaction/files.ts'
 import {
-  isUndoOrRedo,
   type RecordedFile,
   type RunRecord,
   type Runs,
@@ -77,51 +75,6 @@ export function changedSince(
     )
 }
 
-/** A header as a file contains it. */
-type Header = Pick<ExtraHeader, 'name' | 'value'>
-
-/**
- * Whether a setup for a gateway other than the one at `address` wrote a header into these files. The user
- * may have removed that gateway from the list since.
- */
-export function isFromOtherGateway(
-  { platform }: Session,
-  { runs, files, address }: { runs: Runs; files: LoadedFiles; address: string },
-  header: Header,
-): boolean {
-  const paths = files.map(({ path }) => path)
-  const wroteHeader = (file: RecordedFile) => {
-    const [before, after] = [file.before, file.written].map((version) =>
-      documentOf(file, contentsIfAvailable(platform, version)),
-    )
-
-    return file.settings.some(({ path }) => {
-      const hasHeader = (value: ConfigValue | undefined) =>
-        containsHeader(header, String(path.at(-1)), value)
-      return hasHeader(after?.get(path)) && !hasHeader(before?.get(path))
-    })
-  }
-
-  return runs
-    .filter((run) => !isUndoOrRedo(run) && run.address !== undefined && run.address !== address)
-    .some(({ files }) => files.some((file) => paths.includes(file.path) && wroteHeader(file)))
-}
-
-/**
- * Whether the setting `key` contains a header: as a member of a table, or as one line of a text
- * (`name: value`).
- */
-function containsHeader(header: Header, key: string, setting: ConfigValue | undefined): boolean {
-  if (typeof setting === 'string') {
-    const { name, value } = header
-    if (key.toLowerCase() === name && setting === value) return true
-    const lines = setting.split('\n').map((line) => line.trim().replace(/\s*:\s*/, ': '))
-    return lines.some((line) => line.toLowerCase() === `${name}: ${value}`.toLowerCase())
-  }
-  if (typeof setting !== 'object' || setting === null) return false
-  return Object.entries(setting).some(([name, member]) => containsHeader(header, name, member))
-}
-
 /** Who wrote the current content of a client's file. */
 export interface RecordedStatus {
   readonly path: string
@@ -137,7 +90,18 @@ export interface RecordedStatus {
   readonly changedSettings: readonly SettingPath[]
 }
 
-export function recordedStatusOf(
+/** The status of each file that a setup writes. */
+export function recordedStatusesOf(
+  session: Session,
+  files: LoadedFiles,
+  records: RecordedRuns,
+): readonly RecordedStatus[] {
+  return files
+    .filter(({ use, isOptional, bytes }) => use === 'editable' && !(isOptional && bytes === null))
+    .map((file) => recordedStatusOf(session, file, records))
+}
+
+function recordedStatusOf(
   session: Session,
   file: LoadedFile,
   { kind, runs }: RecordedRuns,

@@ -46,7 +46,10 @@ function unknownChoice(word: string, choices: readonly string[], command: string
   return new UserError({
     code: 'usage',
     message: `'${word}' is none of: ${choices.join(', ')}`,
-    hint: meant === undefined ? `See: repoint ${command} --help` : `Did you mean ${meant}?`,
+    hint:
+      meant === undefined
+        ? `See: repoint ${command} --help`
+        : `Did you mean: repoint ${command} ${meant}`,
   })
 }
 

@@ -56,6 +56,18 @@ export function typedOptions(
   return mergeOptions(typed)
 }
 
+/** The options that one flag stands for: `--output-limit 8192`. Undefined: there is no such flag. */
+export function optionsOfFlag(
+  flags: readonly ClientFlag[],
+  typed: string,
+): ClientOptions | undefined {
+  const [name = '', text] = typed.split(' ')
+  const found = flags.find(({ flag }) => flag.split(' ')[0] === name)
+  if (found === undefined) return undefined
+  if (text === undefined) return found.toOptions(!name.startsWith('--no-'))
+  return found.toOptions(found.takes === undefined ? text : readers[found.takes].parseText(text))
+}
+
 /** Whether a team's file may give a client's flag this value. */
 export function isValidFor(
   { flag, choices, takes }: ClientFlag,

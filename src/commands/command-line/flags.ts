@@ -24,6 +24,7 @@ export function gatewayCommand(name: string) {
       (header: string, before: readonly string[] = []): readonly string[] => [...before, header],
     )
     .addOption(timeoutOption())
+    .option('--yes', 'ask for no confirmation')
 }
 
 /**
@@ -35,16 +36,28 @@ export function withSetupFlags<Args extends unknown[], Flags extends OptionValue
   command: Command<Args, Flags>,
   program: string,
 ) {
-  return command
+  return withTryFlags(command, program)
     .option('--messages-url <url>', 'address for Anthropic-style requests, if different')
     .option('--defaults', 'use the default models again')
     .option('--name <name>', 'save the gateway under this name (default: its host)')
     .option('--details', 'show every setting that changes')
     .option('--dry-run', 'test and show everything; change nothing')
-    .option('--yes', 'apply without asking for confirmation')
     .option('--no-verify', 'send no requests to the gateway')
-    .option('--try-client', `also start ${program} once, with a one-word prompt`)
     .option('--json', 'print one JSON document')
+}
+
+/**
+ * Adds the flags that decide whether a command starts the clients afterwards. Without them, it does on a terminal.
+ *
+ * @param program what it starts, in words
+ */
+export function withTryFlags<Args extends unknown[], Flags extends OptionValues>(
+  command: Command<Args, Flags>,
+  program: string,
+) {
+  return command
+    .option('--try-client', `also start ${program} once, with a one-word prompt`)
+    .option('--no-try-client', 'start nothing (default: start it on a terminal)')
 }
 
 export type GatewayFlags = FlagsOf<typeof gatewayCommand>

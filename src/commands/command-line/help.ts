@@ -19,7 +19,8 @@ export function helpFor({ isWhole, columns }: { isWhole: boolean; columns: numbe
       const isLong = all.length > maxFlags && all.some(({ long }) => long === '--base-url')
       if (isWhole || !isLong) return Help.prototype.formatHelp.call(help, command, help)
 
-      help.visibleOptions = () => all.filter(({ long }) => usualFlags.has(long ?? ''))
+      help.visibleOptions = () =>
+        usualFlags.flatMap((flag) => all.filter(({ long }) => long === flag))
       const usual = Help.prototype.formatHelp.call(help, command, help)
       return `${usual}\nEvery flag: repoint ${command.name()} --help --all\n`
     },
@@ -27,10 +28,11 @@ export function helpFor({ isWhole, columns }: { isWhole: boolean; columns: numbe
 }
 
 /** The help of a gateway command with more flags than this shows only the usual ones. */
-const maxFlags = 10
+const maxFlags = 11
 
-const usualFlags: ReadonlySet<string> = new Set(
-  '--model --base-url --key-file --name --from --for --dry-run --yes --help'.split(' '),
+/** In the order of the help. */
+const usualFlags = '--base-url --key-file --model --name --from --for --dry-run --yes --help'.split(
+  ' ',
 )
 
 /** The commands by group, each with its summary: 24 lines at 80 columns. All clients share one entry. */

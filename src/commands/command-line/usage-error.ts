@@ -1,5 +1,4 @@
 import type { CommanderError } from '@commander-js/extra-typings'
-import { clientRows } from '../../clients/list.ts'
 import { UserError } from '../../errors.ts'
 import { keyOnCommandLineError } from '../../gateway/input/key.ts'
 import { guessName, looksLikeKey } from '../../text.ts'
@@ -43,28 +42,31 @@ function usageHint(error: CommanderError, args: readonly string[]): string {
   const hasAddress = words.some((word) => /^https?:\/\//i.test(word))
   if (isExcess && hasAddress && !args.includes('--base-url'))
     return 'Pass the address with --base-url.'
-  const meant = meantIn(error, command)
-  if (meant !== undefined) return `Did you mean ${meant}?`
-
-  // The command of a client takes no other client. The other commands have a form for several.
-  const clients = [command, ...words].filter((word) => clientRows.some(({ id }) => id === word))
-  if (isExcess && clients.length > 1 && clients[0] === command)
-    return `Several clients: repoint setup ${clients.join(' ')}`
+  const meant = meantIn(error, args)
+  if (meant !== undefined) return `Did you mean: repoint ${meant}`
 
   const isCommand = error.code !== 'commander.unknownCommand' && /^[a-z]/.test(command)
   return `See: repoint ${isCommand ? `${command} ` : ''}--help`
 }
 
-/** The command or flag that the user meant by a wrong name. Undefined: no sure guess. */
-function meantIn({ code, message }: CommanderError, first: string): string | undefined {
+/** What the user meant by a wrong command or flag: `use work` for `switch work`. Undefined: no sure guess. */
+function meantIn(
+  { code, message }: CommanderError,
+  [first = '', ...others]: readonly string[],
+): string | undefined {
   if (code === 'commander.unknownOption') {
     // Commander names the flags only in its message: the typed one, then those of the same spelling.
     const [typed = '', ...similar] = message.match(/--[\w-]+/g) ?? []
-    return guessName(typed, similar)
+    const flag = guessName(typed, similar)
+    return flag && `${first} ${flag}`
   }
 
   if (code !== 'commander.unknownCommand') return undefined
   const called = commands.find(({ alsoCalled }) => alsoCalled?.includes(first))
   const names = commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name)
-  return called?.name ?? guessName(first, names)
+  const name = called?.name ?? guessName(first, names)
+  // Flags of another command may not fit, and their values may be secrets.
+  const flag = others.findIndex((word) => word.startsWith('-'))
+  const words = flag === -1 ? others : others.slice(0, flag)
+  return name && [name, ...words].join(' ')
 }

@@ -8,8 +8,9 @@ import type { FileEdit, Plan } from '../../edits/types.ts'
 import { type FileFix, messageWithLocation } from '../../finding.ts'
 import { customBaseUrls } from '../../gateway/base-urls.ts'
 import { applyPlan } from '../../transaction/apply-plan.ts'
+import { checkPlannedFiles } from '../../transaction/check-planned-files.ts'
 import type { Runs } from '../../transaction/record.ts'
-import type { ReadableClient } from '../client-state/check-client.ts'
+import type { ClientNow } from '../client-state/client-facts.ts'
 import { hasWrittenBaseUrl } from '../client-state/client-facts.ts'
 import { describeDrift, driftSinceSetup, repairEdits } from '../client-state/drift.ts'
 import { secretFiles } from '../client-state/file-permissions.ts'
@@ -30,7 +31,7 @@ type Problem = Pick<CheckResult, 'about' | 'code' | 'message'>
 /** @throws UserError as `applyPlan` does; `Declined` if the user says no to the fixes */
 export async function fixProblems(
   session: Session,
-  clients: readonly ReadableClient[],
+  clients: readonly ClientNow[],
   runs: Runs,
   { consent, dryRun }: { readonly consent: Consent; readonly dryRun: true | undefined },
 ): Promise<FixResult> {
@@ -40,7 +41,9 @@ export async function fixProblems(
     session.say('Would ask before it fixes:')
     for (const reason of declined) session.say(`  ${reason}`)
   }
+  const plan = planOf(edits, clients, runs)
   if (edits.length > 0) showFixes(session, { edits, fixed })
+  session.addFindings(...checkPlannedFiles(session.platform, plan))
   if (dryRun && edits.length + declined.length > 0) session.say('Dry run: nothing changed.')
   if (dryRun || edits.length === 0) return { edits, fixed }
 
@@ -48,7 +51,7 @@ export async function fixProblems(
   if (accepted.some(({ asks }) => asks === undefined))
     await session.askIfPossible(consent, { message: 'Apply these fixes?', default: true })
 
-  const applied = applyPlan(session.platform, planOf(edits, clients, runs))
+  const applied = applyPlan(session.platform, plan)
   session.noteApplied(applied)
   session.say('✔ Fixed. Undo: repoint rollback')
   return { run: applied.run?.id, edits, fixed }
@@ -82,7 +85,7 @@ interface ChosenFixes {
 /** Accepts the safe fixes, and asks about each of the others. */
 async function chooseFixes(
   session: Session,
-  clients: readonly ReadableClient[],
+  clients: readonly ClientNow[],
   runs: Runs,
   consent: Consent,
 ): Promise<ChosenFixes> {
@@ -114,7 +117,7 @@ async function isWanted(
 
 function* availableFixes(
   session: Session,
-  checked: ReadableClient,
+  checked: ClientNow,
   runs: Runs,
 ): Generator<AvailableFix> {
   const { client, findings } = checked
@@ -151,7 +154,7 @@ function* availableFixes(
 /** The edits of one client's fixes. They also close files with secrets to other users. */
 function editsOf(
   session: Session,
-  checked: ReadableClient,
+  checked: ClientNow,
   fixes: readonly AvailableFix[],
 ): readonly FileEdit[] {
   const restoringEdits = fixes.flatMap(({ edits }) => edits)
@@ -162,7 +165,7 @@ function editsOf(
 /** Adds to the edits the file modes that keep others from reading files with secrets. */
 function withPrivateModes(
   session: Session,
-  checked: ReadableClient,
+  checked: ClientNow,
   edits: readonly FileEdit[],
 ): readonly FileEdit[] {
   const open = secretFiles(session, checked).filter(({ isOpen }) => isOpen)
@@ -194,7 +197,7 @@ function showFixes(session: Session, { edits, fixed }: FixResult): void {
 }
 
 /** A rollback treats every recorded address as ours, so the plan names a gateway only if repoint wrote it. */
-function planOf(edits: readonly FileEdit[], clients: readonly ReadableClient[], runs: Runs): Plan {
+function planOf(edits: readonly FileEdit[], clients: readonly ClientNow[], runs: Runs): Plan {
   const configured = clients.find(({ client, state }) => hasWrittenBaseUrl(client, state, runs))
   const gateway = configured?.gateway
   return {

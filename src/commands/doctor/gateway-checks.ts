@@ -1,36 +1,33 @@
-/** The checks of `doctor` over the network. `check-client.ts` has those without it. */
+/** The checks of `doctor` over the network. `client-now.ts` has those without it. */
 import type { Client } from '../../clients/contract/client.ts'
 import { catalogIn, type ResolvedOptions } from '../../clients/contract/setup.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { isLoopbackUrl } from '../../clients/files/addresses.ts'
 import { unlistedModels } from '../../clients/models/picker.ts'
-import { listing } from '../../clients/models/resolve.ts'
+import { listing, modelsToProve } from '../../clients/models/resolve.ts'
 import { compact } from '../../compact.ts'
-import { canContinueAfter, type UserError } from '../../errors.ts'
-import { findingFrom, hasTopic } from '../../finding.ts'
+import { canContinueAfter, findingFrom, type UserError } from '../../errors.ts'
+import { hasTopic } from '../../finding.ts'
 import { type Balance, shownBalance } from '../../gateway/balance.ts'
 import { mayStillServe } from '../../gateway/catalog.ts'
 import { isPrivatelyTrusted, privateSources } from '../../gateway/http/authorities.ts'
 import { proxyFor } from '../../gateway/http/proxy.ts'
 import { traitsOf } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
-import { probe } from '../../gateway/probe/probe.ts'
 import type {
   Catalog,
   CatalogAnswer,
-  CatalogInfo,
   Gateway,
   GatewayAccess,
+  ModelAndProtocol,
 } from '../../gateway/types.ts'
 import { caFileFor } from '../../state/saved-gateways.ts'
-import { asSentence, counted } from '../../text.ts'
+import { counted } from '../../text.ts'
 import { certificateFindings, expectTrustedBy } from '../client-state/certificates.ts'
-import type { ReadableClient } from '../client-state/check-client.ts'
-import { flagsToReach, missingKey, setupAgain } from '../client-state/check-client.ts'
-import type { InstalledProgram } from '../client-state/program/installed-program.ts'
-import { awaitCatalog } from '../probes/await-catalog.ts'
-import { loadSenders, type ProbeAnswer, Probes } from '../probes/probes.ts'
-import { type ResolvedChoice, resolveClient } from '../resolve/client-choice.ts'
+import type { ClientNow } from '../client-state/client-facts.ts'
+import { flagsToReach, setupAgain } from '../client-state/client-now.ts'
+import type { Answer } from '../prove/prove.ts'
+import type { ResolvedChoice } from '../resolve/client-choice.ts'
 import type { Session } from '../screen/session.ts'
 import { asWarning, type CheckResult } from '../status/check-results.ts'
 import type { RequestFlags, SharedGateway } from './shared-gateways.ts'
@@ -43,16 +40,8 @@ import type { RequestFlags, SharedGateway } from './shared-gateways.ts'
  */
 export async function checkGateway(
   session: Session,
-  checked: ReadableClient,
-  {
-    program,
-    shared,
-    flags,
-  }: {
-    readonly program: InstalledProgram
-    readonly shared: SharedGateway | undefined
-    readonly flags: RequestFlags
-  },
+  checked: ClientNow,
+  { shared, flags }: { readonly shared: SharedGateway | undefined; readonly flags: RequestFlags },
 ): Promise<readonly CheckResult[]> {
   const { client, state, findings, gateway } = checked
   if (whyUnreadable(state) !== undefined) return []
@@ -61,19 +50,22 @@ export async function checkGateway(
 
   const caFile = caFileFor(session.platform, gateway.address, flags.caFile)
   if (shared === undefined) {
-    return hasTopic('key-missing', findings) ? [] : [missingKey(client, gateway, caFile)]
+    if (hasTopic('key-missing', findings)) return []
+    const key = state.endpoint.keyFrom === 'elsewhere' ? 'a key that repoint cannot see' : 'no key'
+    const message = `${client.label} sends ${key} to ${gateway.address}, so repoint did not ask it`
+    return [{ code: 'gateway', severity: 'ok', message }]
   }
 
   const results: CheckResult[] = []
   try {
-    for await (const check of networkChecks(session, checked, { program, shared, caFile }))
+    for await (const check of networkChecks(session, checked, { shared, caFile }))
       results.push(check)
     return results
   } catch (error) {
     if (!canContinueAfter(error)) throw error
     const hint = isServerGone(error, gateway)
       ? serverGoneHint(client, shared)
-      : hintFor(error, checked, gateway, caFile)
+      : hintFor(session, error, checked, gateway, caFile)
     const check = { ...findingFrom(error), ...compact({ hint }) }
     const isAboutModel = traitsOf(error)?.blames === 'model'
     const failure = isAboutModel ? check : { ...check, isAboutGateway: true as const }
@@ -85,10 +77,10 @@ export async function checkGateway(
 async function passedBefore(
   failure: UserError,
   results: readonly CheckResult[],
-  { access, catalogRequest }: SharedGateway,
+  { access, proof }: SharedGateway,
 ): Promise<readonly CheckResult[]> {
   const blamed = traitsOf(failure)?.blames
-  const answer = await catalogRequest
+  const { list: answer } = await proof
   // If catalog and probe both reject the key, it is reported once.
   const isSameFailure =
     blamed !== 'address' && answer.kind === 'failed' && answer.error.code === failure.code
@@ -102,38 +94,25 @@ async function passedBefore(
 /** @throws UserError if a check fails and the rest would prove nothing */
 async function* networkChecks(
   session: Session,
-  checked: ReadableClient,
-  {
-    program,
-    shared,
-    caFile,
-  }: {
-    readonly program: InstalledProgram
-    readonly shared: SharedGateway
-    readonly caFile: string | undefined
-  },
+  checked: ClientNow,
+  { shared, caFile }: { readonly shared: SharedGateway; readonly caFile: string | undefined },
 ): AsyncGenerator<CheckResult> {
-  const { client, state, files } = checked
-  const { access, catalogRequest } = shared
-  const probes = new Probes(
-    (request) => probe(access, { ...request, catalog: catalogRequest }),
-    () => loadSenders(session, client, { files, ...program }),
-  )
-  const answer = await awaitCatalog(catalogRequest, access, () =>
-    probes.sendFor(setupNow(checked, program, { kind: 'pending' })),
-  )
-  const catalog = catalogIn({ catalogAnswer: answer })
+  const { client, state } = checked
+  const { access } = shared
+  const { list, fault, answers } = await shared.proof
+  const catalog = catalogIn({ catalogAnswer: list })
 
   yield* checkProxy(access)
   await expectTrustedBy(client, { ...access, caFile: caFile ?? state.endpoint.caFile }, access)
   yield* [...certificateFindings(session, client, state.endpoint, caFile)].map(asWarning)
-  yield* checkCatalog(session, checked, access, answer)
+  yield* checkCatalog(session, checked, access, list)
 
-  const setup = setupNow(checked, program, answer)
-  yield* setup.resolved.findings.map(asWarning)
-  for (const probed of await probes.answersTo(setup)) yield probeCheck(catalog, probed)
+  if (fault !== undefined) throw fault
+  const { resolved } = choiceServed(answers[shared.clients.indexOf(checked)]!)
+  yield* resolved.findings.map(asWarning)
+  for (const model of modelsToProve(resolved, catalog)) yield probeCheck(catalog, model)
 
-  yield* checkProtocol(checked, setup.resolved, catalog)
+  yield* checkProtocol(checked, resolved, catalog)
   yield* checkBalance(await shared.balance)
   yield* checkPicker(checked, catalog)
 }
@@ -143,7 +122,8 @@ function isServerGone({ code }: UserError, { address }: Gateway): boolean {
   return code === 'refused' && isLoopbackUrl(address)
 }
 
-function serverGoneHint({ family }: Client, { users }: SharedGateway): string {
+function serverGoneHint({ family }: Client, { clients }: SharedGateway): string {
+  const users = clients.map(({ client }) => client.family)
   const services = users.length > 1 ? "the clients' own services" : "the client's own service"
   return [
     'Start the program that listened there',
@@ -152,24 +132,24 @@ function serverGoneHint({ family }: Client, { users }: SharedGateway): string {
   ].join(', ')
 }
 
-/** The hints of some failures name flags that setup has and doctor does not. */
+/** The cure of a key or an address is a command for this client. */
 function hintFor(
+  session: Session,
   error: UserError,
-  { client, isSetUpByRepoint }: ReadableClient,
+  { client, isSetUpByRepoint }: ClientNow,
   gateway: Gateway,
   caFile: string | undefined,
 ): string | undefined {
   const blamed = traitsOf(error)?.blames
   if (blamed === 'key' && isSetUpByRepoint) return `repoint key ${flagsToReach(gateway, caFile)}`
   if (blamed === 'key' || blamed === 'address') return setupAgain(client, gateway, caFile)
-  if (error.hint === undefined || !error.advisesAddress) return error.hint
-  return `${asSentence(error.hint)} To change the address: repoint ${client.family} --base-url URL`
+  return error.hint && session.completeHint(error.hint, client.family)
 }
 
 /** @throws UserError if the probes could prove nothing after this failure */
 function* checkCatalog(
   session: Session,
-  { gateway }: ReadableClient,
+  { gateway }: ClientNow,
   access: GatewayAccess,
   answer: CatalogAnswer,
 ): Generator<CheckResult> {
@@ -196,12 +176,16 @@ function* checkCatalog(
   yield* checkClock(session, address, answer.catalog)
 }
 
-/** @throws UserError why the gateway does not serve the model */
+/** @throws UserError why the gateway does not serve the client */
+function choiceServed(answer: Answer<ResolvedChoice>): ResolvedChoice {
+  if (answer.kind === 'works') return answer.choice
+  throw (answer as { readonly error: UserError }).error
+}
+
 function probeCheck(
   catalog: Catalog | undefined,
-  { model, protocol, result }: ProbeAnswer,
+  { model, protocol }: ModelAndProtocol,
 ): CheckResult {
-  if (result.status === 'rejected') throw result.reason
   const isUnlisted = catalog !== undefined && listing(catalog, model, [protocol]) === 'absent'
   const unlistedNote = isUnlisted ? ', although the gateway does not list it' : ''
   const message = `${model} answers over the ${protocol} protocol${unlistedNote}`
@@ -210,7 +194,7 @@ function probeCheck(
 
 /** A model works best over its native protocol, if the gateway lists it there. */
 function* checkProtocol(
-  { client }: ReadableClient,
+  { client }: ClientNow,
   resolved: ResolvedOptions,
   catalog: Catalog | undefined,
 ): Generator<CheckResult> {
@@ -240,7 +224,7 @@ function* checkBalance(balance: Balance | undefined): Generator<CheckResult> {
 
 /** Models in the client's own list that the gateway does not list. */
 function* checkPicker(
-  { client, files, options }: ReadableClient,
+  { client, files, options }: ClientNow,
   catalog: Catalog | undefined,
 ): Generator<CheckResult> {
   const unlisted = catalog === undefined ? [] : unlistedModels(client, files, catalog, options)
@@ -248,24 +232,6 @@ function* checkPicker(
   const message = `${client.label} offers models that the gateway does not list: ${unlisted.join(', ')}`
   const hint = `Remove the ones that repoint wrote: repoint ${client.id}`
   yield { code: 'picker', severity: 'warning', message, hint }
-}
-
-/**
- * The client with the options that it uses now.
- *
- * @throws UserError if the client's model cannot be used, or only the catalog could have decided it
- */
-function setupNow(
-  { client, options, state: { unsetOptions } }: ReadableClient,
-  program: InstalledProgram,
-  catalogAnswer: CatalogInfo,
-): ResolvedChoice {
-  const gatewayInfo = { catalogAnswer, rejections: [] }
-  const input = { requested: {}, earlier: { options, unsetOptions }, gatewayInfo }
-
-  const resolution = resolveClient({ client, program, input })
-  if (resolution.kind === 'decided') return resolution.choice
-  throw catalogAnswer.kind === 'failed' ? catalogAnswer.error : resolution.error
 }
 
 /** A clock that differs by more than this, in ms, breaks certificates and signed requests. */

@@ -45,7 +45,7 @@ export async function findAddress(
     throw new UserError({
       code: 'usage',
       message: key ? 'REPOINT_API_KEY is set. For which gateway?' : 'Which gateway?',
-      hint: 'Name its address: --base-url URL, or set REPOINT_BASE_URL.',
+      hint: 'Name its address: {--base-url URL}, or set REPOINT_BASE_URL.',
     })
   }
 

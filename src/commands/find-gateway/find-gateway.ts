@@ -179,7 +179,7 @@ function findBaseUrls(
   throw new UserError({
     code: 'usage',
     message: `--messages-url must be at ${origin}, because the key is only for that address`,
-    hint: `Set up the clients for ${messages} separately: --base-url ${messages}`,
+    hint: `Set up the clients for ${messages} separately: {--base-url ${messages}}`,
   })
 }
 

@@ -1,14 +1,10 @@
 /** `repoint gateways add URL`: tests a gateway and saves it. No client changes. */
 
-import type { GatewayInfo, RejectedModel } from '../../clients/contract/setup.ts'
 import { resolveOneModel } from '../../clients/models/resolve.ts'
-import { UserError } from '../../errors.ts'
-import { mayHelp } from '../../gateway/judge/traits.ts'
-import { type ModelAndProtocol, protocols } from '../../gateway/types.ts'
+import { protocols } from '../../gateway/types.ts'
 import { expectNameIsFree, savedGatewayFor, saveGateway } from '../../state/save-gateway.ts'
 import type { GatewayFlags } from '../command-line/flags.ts'
-import { findCatalog } from '../find-gateway/find-catalog.ts'
-import type { SentProbes } from '../probes/sent-probes.ts'
+import { openNamedGateway, proveOne } from '../prove/prove-one.ts'
 import type { Session } from '../screen/session.ts'
 
 type AddFlags = GatewayFlags & { readonly name?: string; readonly model?: string }
@@ -23,22 +19,18 @@ export async function addGateway(
   address: string,
   flags: AddFlags,
 ): Promise<number> {
-  const { requester, catalogAnswer, probes } = await findCatalog(
-    session,
-    { ...flags, baseUrl: address },
-    (access) =>
-      probeFor(flags.model, {
-        catalogAnswer: { kind: 'pending' },
-        rejections: [],
-        accessSoFar: access,
-      }),
-  )
+  const { model } = flags
+  const requester = await openNamedGateway(session, undefined, { ...flags, baseUrl: address })
   expectNameIsFree(session.platform, flags.name, requester.access.address)
+  const { access: proven, choice } = await proveOne(session, {
+    requester,
+    model,
+    choose: (gatewayInfo) =>
+      resolveOneModel({ requested: { model }, gatewayInfo }, protocols, { ifUnknown: '' }),
+  })
+  const proof = { model: choice.probeModel, protocol: choice.protocol }
 
-  const gatewayInfo = { catalogAnswer, rejections: [], accessSoFar: requester.access }
-  const proof = await firstAnsweredModel(session, flags.model, gatewayInfo, probes)
-
-  const { name = flags.name, ...access } = requester.access
+  const { name = flags.name, ...access } = proven
   const findings = saveGateway(session.platform, {
     access: { ...access, name },
     proof: { ...proof, safeguards: 'not-requested' },
@@ -60,31 +52,4 @@ export async function addGateway(
     warnings: session.findingsAsJson,
   })
   return 0
-}
-
-/** The first model and protocol that the gateway answers. */
-async function firstAnsweredModel(
-  session: Session,
-  model: string | undefined,
-  gatewayInfo: GatewayInfo,
-  probes: SentProbes,
-): Promise<ModelAndProtocol> {
-  const rejections: RejectedModel[] = []
-  for (;;) {
-    const request = probeFor(model, { ...gatewayInfo, rejections })
-    try {
-      await session.step(`Asking ${request.model} for one word`, probes.send(request))
-      return request
-    } catch (error) {
-      if (!(error instanceof UserError) || !mayHelp('protocol', error)) throw error
-      rejections.push({ ...request, error })
-    }
-  }
-}
-
-function probeFor(model: string | undefined, gatewayInfo: GatewayInfo): ModelAndProtocol {
-  const input = { requested: { model }, gatewayInfo }
-  const resolved = resolveOneModel(input, protocols, { ifUnknown: '' })
-  const { probeModel, protocol } = resolved
-  return { model: probeModel, protocol }
 }

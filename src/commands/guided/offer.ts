@@ -1,20 +1,17 @@
 /** One client in the list of guided setup: whether the gateway can serve it, and how its line reads. */
 
-import { configuredGateway } from '../../clients/checks/overrides.ts'
 import type { Client } from '../../clients/contract/client.ts'
 import { catalogIn } from '../../clients/contract/setup.ts'
-import { whyUnreadable } from '../../clients/contract/state.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
-import { UserError, valueOrError } from '../../errors.ts'
-import { blocksSetup, type Finding, findingFrom, messageWithLocation } from '../../finding.ts'
+import { findingFrom, UserError, valueOrError } from '../../errors.ts'
+import { blocksSetup, type Finding, messageWithLocation } from '../../finding.ts'
 import { supportsAny } from '../../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, Protocol } from '../../gateway/types.ts'
 import type { AskChoice } from '../../platform/platform.ts'
 import { findGatewayName } from '../../state/saved-gateways.ts'
-import { checkFiles, contextOf } from '../client-state/check-files.ts'
-import { factsOf } from '../client-state/client-facts.ts'
 import { isFamilyMemberInUse, stateNow } from '../client-state/client-files.ts'
+import { clientNow, expectEditable } from '../client-state/client-now.ts'
 import {
   type InstalledProgram,
   isInstalled,
@@ -25,6 +22,8 @@ import { alignRows } from '../screen/drawing.ts'
 import type { Session } from '../screen/session.ts'
 import type { ReachedGateway, SetupContext } from '../setup/context.ts'
 import { inputFor } from '../setup/context.ts'
+import { whyPlanFails } from '../setup/plan.ts'
+import { whyGuessed } from '../setup/prove/choose-models.ts'
 
 /** A client in the list. */
 export interface Offer {
@@ -41,13 +40,13 @@ export interface Offer {
   readonly isInUse: boolean
 }
 
-/** Reads a client's files and resolves its options. Sends nothing and writes nothing. */
-export function offerOf(
+/** Reads a client's files, resolves its options and plans its setup. Sends nothing and writes nothing. */
+export async function offerOf(
   context: SetupContext,
   { requester: { access }, catalogAnswer }: ReachedGateway,
   client: Client,
   program: InstalledProgram | undefined,
-): Offer {
+): Promise<Offer> {
   const { session } = context
   const offer = {
     client,
@@ -67,30 +66,33 @@ export function offerOf(
 
   const resolution = resolveClient({ client, program: program ?? {}, input })
   if (resolution.kind === 'impossible') return { ...offer, problem: findingFrom(resolution.error) }
-  return { ...offer, needsModel: resolution.kind === 'undecided' }
+  if (resolution.kind === 'undecided') {
+    const { findings } = clientNow(session, client, context.runs)
+    const unwritable = findings.find(({ topic }) => topic === 'unwritable')
+    return { ...offer, needsModel: true, problem: unwritable }
+  }
+
+  const { choice } = resolution
+  const unproven = { provenBy: 'nothing', safeguards: 'not-requested', probeFindings: [] } as const
+  const error = await whyPlanFails({
+    ...context,
+    ...{ access, catalog, choices: [{ ...choice, ...unproven }], failed: [], findings: [] },
+  })
+  if (error !== undefined) return { ...offer, problem: findingFrom(error) }
+  return { ...offer, needsModel: whyGuessed(choice) !== undefined }
 }
 
-/** Reports that the client's files cannot be read, or that something in them blocks the gateway. */
+/** Reports why no setup can edit the client's files, or why its version cannot use the gateway. */
 function localProblem(
   { session, runs }: SetupContext,
   client: Client,
   access: GatewayAccess,
   program: InstalledProgram = {},
 ): Finding | undefined {
-  const facts = valueOrError(() => factsOf(session, client, runs))
-  if (facts instanceof UserError) return findingFrom(facts)
-  const { state, files } = facts
-  const message = whyUnreadable(state)
-  if (message !== undefined) return { code: 'config-invalid', severity: 'error', message }
+  const uneditable = valueOrError(() => expectEditable(clientNow(session, client, runs)))
+  if (uneditable instanceof UserError) return findingFrom(uneditable)
 
-  const clientContext = contextOf(session, client, files, runs)
-  const configured = configuredGateway(state)
-  const findings = [
-    ...versionFindings(client, program),
-    ...sendingFindings(client, access),
-    ...checkFiles(session, client, clientContext, { configured }),
-  ]
-  return findings.find(blocksSetup)
+  return [...versionFindings(client, program), ...sendingFindings(client, access)].find(blocksSetup)
 }
 
 const protocolNames: Readonly<Record<Protocol, string>> = {

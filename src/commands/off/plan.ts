@@ -2,7 +2,8 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { usesSameCredentials, whyUnreadable } from '../../clients/contract/state.ts'
-import { asPlanned, parseFile } from '../../clients/files/parse-file.ts'
+import type { KnownKey } from '../../clients/files/known-keys.ts'
+import { asPlanned } from '../../clients/files/parse-file.ts'
 import { clientRows, environmentRows, familyIds, loadClients, rowOf } from '../../clients/list.ts'
 import {
   type FilesFromRecords,
@@ -17,6 +18,8 @@ import { filesBeforeRuns } from '../../transaction/before-runs.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { oneClientPerFamily } from '../client-state/client-facts.ts'
 import { readClientFiles, withContents } from '../client-state/client-files.ts'
+import { clientNow, expectEditable } from '../client-state/client-now.ts'
+import { keysOfGateways } from '../client-state/known-keys.ts'
 import type { Session } from '../screen/session.ts'
 import { remainingFindings } from './remaining.ts'
 
@@ -81,13 +84,16 @@ function planClient(
   client: Client,
   { runs, isNamed }: { readonly runs: Runs; readonly isNamed: boolean },
 ): ClientOffPlan {
-  const before = readClientFiles(session, client)
-  refuseUnreadable(client, before)
+  const now = clientNow(session, client, runs)
+  expectEditable(now)
+  const before = now.files
 
-  const usesGateway = isAtGateway(client, before)
-  const edits = usesGateway ? editsToOwnService(session, client, before) : []
+  const known = keysOfGateways(session, client, before, runs)
+  const usesGateway = isAtGateway(client, before, known)
+  const edits = usesGateway ? editsToOwnService(session, client, before, known) : []
   const after = asPlanned(before, edits)
-  for (const { key } of [client.read(before).endpoint, client.read(after).endpoint])
+  const ofFiles = [before, after].map((files) => client.read(files).endpoint.key)
+  for (const key of [...ofFiles, ...known.map((found) => found.key)])
     if (key !== undefined) session.hide(key)
 
   const change = { by: 'undo', before, after } as const
@@ -107,21 +113,11 @@ function editsToOwnService(
   session: Session,
   client: Client,
   files: LoadedFiles,
+  known: readonly KnownKey[],
 ): readonly FileEdit[] {
-  const edits = planOwnService(client, files, filesFromRecords(session, client, files))
+  const records = filesFromRecords(session, client, files, known)
+  const edits = planOwnService(client, files, records, known)
   return edits.some(changesFile) ? edits : []
-}
-
-/** @throws UserError `config-invalid` for a file that does not say where the client points */
-function refuseUnreadable({ label }: Client, files: LoadedFiles): void {
-  const editable = files.filter(({ use }) => use === 'editable')
-  const [error] = editable.flatMap((file) => parseFile(file).error ?? [])
-  if (error === undefined) return
-  throw new UserError({
-    code: 'config-invalid',
-    message: `Cannot tell where ${label} points: ${error.message}`,
-    hint: 'Fix that file, then run this again.',
-  })
 }
 
 /**
@@ -132,6 +128,7 @@ function filesFromRecords(
   { platform }: Session,
   client: Client,
   files: LoadedFiles,
+  known: readonly KnownKey[],
 ): FilesFromRecords | undefined {
   const editable = files.filter(({ use }) => use === 'editable')
   const now = new Map(editable.map(({ path, bytes }) => [path, bytes]))
@@ -144,7 +141,7 @@ function filesFromRecords(
 
     const filesThen = withContents(files, recorded)
     const isReadable = whyUnreadable(client.read(filesThen)) === undefined
-    if (isReadable && !isAtGateway(client, filesThen))
+    if (isReadable && !isAtGateway(client, filesThen, known))
       return { ...found, atOwnService: filesThen.filter(({ path }) => recorded.has(path)) }
   }
   return found

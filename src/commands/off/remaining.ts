@@ -8,6 +8,7 @@ import type { Finding } from '../../finding.ts'
 import { asNoteWithLocation } from '../../finding.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { contextOf } from '../client-state/check-files.ts'
+import { versionOfPackage } from '../client-state/program/installed-program.ts'
 import type { Session } from '../screen/session.ts'
 
 /** A client after `off`. */
@@ -38,7 +39,9 @@ export function remainingFindings(
     return [...variableFindings(context, watched)]
   }
 
-  const overrides = [...overrideFindings(client, after, {})]
+  const overrides = [
+    ...overrideFindings(client, after, {}, () => versionOfPackage(session, client)),
+  ]
   const addressFindings = findingsFor(addresses)
   const isStillMoved =
     addressFindings.length > 0 || overrides.some(({ severity }) => severity === 'error')

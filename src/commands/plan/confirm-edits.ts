@@ -30,10 +30,10 @@ export async function confirmEdits(session: Session, plan: PlanToConfirm): Promi
   session.stopAsking()
 }
 
-function questionFor(markedSettings: number): string {
-  if (markedSettings === 0) return 'Apply?'
-  const settings = markedSettings === 1 ? 'the setting' : `the ${markedSettings} settings`
-  return `Apply, and remove ${settings} marked "!"?`
+function questionFor(markedPoints: number): string {
+  if (markedPoints === 0) return 'Apply?'
+  const points = markedPoints === 1 ? 'the point' : `the ${markedPoints} points`
+  return `Apply, and accept ${points} marked "!"?`
 }
 
 function ask(

@@ -1,5 +1,7 @@
 /** What must a client's files, or one process of it, say so that it uses a gateway? */
-import { type Client, launchSettingsOf } from '../../clients/contract/client.ts'
+
+import { variablesToRemove } from '../../clients/checks/environment.ts'
+import type { Client } from '../../clients/contract/client.ts'
 import { defaultProviderId } from '../../clients/contract/options.ts'
 import {
   type LaunchSettings,
@@ -58,16 +60,17 @@ export function pointClient(
   }: { readonly process: ProcessToStart; readonly safeguards: SafeguardsAnswer },
 ): Launch {
   const { client, resolved } = choice
+  const removed = variablesToRemove(client, process.env)
   const env = {
     ...process.env,
+    ...Object.fromEntries(removed.map((name) => [name, undefined])),
     ...loopbackWithoutProxy(process.env),
     [launchKeyVariable]: access.key,
     ...(access.caFile && { [client.program.caFileVariables[0]]: access.caFile }),
     REPOINT_BASE_URL: undefined,
     REPOINT_API_KEY: undefined,
   }
-  const launch = launchSettingsOf(
-    client,
+  const launch = client.launchSettings(
     readClientFiles(session, client),
     { ...targetFor(choice, access, providerIdOf(session, client)), safeguards },
     { ...process, env },
@@ -80,7 +83,8 @@ export function pointClient(
     resume && launch.resumeKeeps
       ? `. An old conversation keeps its ${launch.resumeKeeps}: ${resume.command}`
       : ''
-  const summary = `${client.label}: ${address}, model ${resolved.model}${resumeNote}`
+  const removedNote = removed.length > 0 ? `. It starts without ${removed.join(', ')}` : ''
+  const summary = `${client.label}: ${address}, model ${resolved.model}${removedNote}${resumeNote}`
   return { ...launch, access, summary }
 }
 

@@ -6,6 +6,10 @@ export interface SetupPolicy {
   readonly replacesModels: boolean
   /** Whether the files get the new options and facts from the catalog. False: they get only the key. */
   readonly writesOptions: boolean
+  /** Whether one model for each further protocol of a client's list is requested. */
+  readonly provesLists: boolean
+  /** Whether the installed client is started, before repoint says that it cannot use the gateway. */
+  readonly asksClient: boolean
   /** Whether the installed version must be able to use a gateway. */
   readonly checksVersion: boolean
 }
@@ -14,7 +18,19 @@ export const usualPolicy: SetupPolicy = {
   keeps: 'servable',
   replacesModels: true,
   writesOptions: true,
+  provesLists: true,
+  asksClient: true,
   checksVersion: true,
+}
+
+/**
+ * `repoint check`: writes no list of models, so only the one that a client starts with is requested. Starts no client:
+ * nobody named one.
+ */
+export const checkPolicy: SetupPolicy = {
+  ...usualPolicy,
+  provesLists: false,
+  asksClient: false,
 }
 
 /** `--defaults`: the rules choose everything again. */
@@ -32,5 +48,7 @@ export const keyPolicy: SetupPolicy = {
   keeps: 'all',
   replacesModels: false,
   writesOptions: false,
+  provesLists: false,
+  asksClient: true,
   checksVersion: false,
 }

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
 import { type ClientState, usesSameCredentials } from '../../clients/contract/state.ts'
+import type { KeyPlace } from '../../clients/files/known-keys.ts'
 import { documentOf } from '../../edits/format.ts'
 import type { NowAndResult } from '../../transaction/contents.ts'
 import {
@@ -19,6 +20,7 @@ import { contentsIfAvailable } from '../../transaction/records/blobs.ts'
 import type { Situation } from '../../transaction/undo/undo-safety.ts'
 import { hasWrittenBaseUrl } from '../client-state/client-facts.ts'
 import { asBefore, asWritten } from '../client-state/client-files.ts'
+import { keysLeft } from '../client-state/known-keys.ts'
 import type { Session } from '../screen/session.ts'
 import type { ClientHistory } from './context.ts'
 
@@ -52,6 +54,24 @@ export function credentialSituations(
 
   const usersHadThem = earlier.statesOfUser().some((state) => usesSameCredentials(state, result))
   return [usersHadThem ? 'earlier-credentials' : 'wrong-key']
+}
+
+/** Whether a client's files would have a known key without its address, and did not before the undo or a run. */
+export function leftKeySituations(
+  { session, client, files, runs }: ClientHistory,
+  { now, result }: NowAndResult<LoadedFiles>,
+): readonly Situation[] {
+  const keysIn = (others: LoadedFiles) =>
+    keysLeft(session, { client, files: others, state: client.read(others) }, runs)
+  const isNew = (place: KeyPlace, others: LoadedFiles) =>
+    !keysIn(others).some(
+      ({ file, known }) => file.path === place.file.path && known.key === place.known.key,
+    )
+
+  const left = keysIn(result).filter((place) => isNew(place, now))
+  const isNewSince = (run: RunRecord) =>
+    left.every((place) => isNew(place, asBefore(session, files, [run])))
+  return left.length > 0 && runs.every(isNewSince) ? ['our-key-elsewhere'] : []
 }
 
 /** The keys that setups wrote, as the client reads them. */

@@ -13,7 +13,12 @@ import type { Situation } from '../../transaction/undo/undo-safety.ts'
 import { runsOf, writtenBaseUrls } from '../client-state/client-facts.ts'
 import { asBefore, withContents } from '../client-state/client-files.ts'
 import { type ClientHistory, type RollbackContext, readKnownFiles } from './context.ts'
-import { credentialSituations, type EarlierCredentials, earlierCredentials } from './credentials.ts'
+import {
+  credentialSituations,
+  type EarlierCredentials,
+  earlierCredentials,
+  leftKeySituations,
+} from './credentials.ts'
 
 /** What a rollback knows of a client, for all attempts of an undo. */
 interface KnownClient extends ClientHistory {
@@ -44,17 +49,18 @@ function situationsOf(
   known: KnownClient,
   contents: NowAndResult<FileContents>,
 ): readonly Situation[] {
-  const states = { now: stateWith(known, contents.now), result: stateWith(known, contents.result) }
+  const { client, files } = known
+  const filesOf = {
+    now: withContents(files, contents.now),
+    result: withContents(files, contents.result),
+  }
+  const states = { now: client.read(filesOf.now), result: client.read(filesOf.result) }
   return [
     ...unreadableSituations(known, states),
     ...credentialSituations(known, states, known.earlier),
+    ...leftKeySituations(known, filesOf),
     ...movedAddressSituations(known, contents),
   ]
-}
-
-/** The state of a client whose files have these contents. */
-function stateWith({ client, files }: ClientHistory, contents: FileContents): ClientState {
-  return client.read(withContents(files, contents))
 }
 
 /** Whether the client could not read its files after the undo, and whether it could before. */

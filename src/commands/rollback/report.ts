@@ -6,7 +6,13 @@ import { plainPath } from '../../edits/values/paths.ts'
 import { errorCodes } from '../../error-codes.ts'
 import type { Finding } from '../../finding.ts'
 import type { RollbackPlan } from '../../transaction/plan-rollback.ts'
-import type { ApplyResult, KeptSetting, Runs } from '../../transaction/record.ts'
+import {
+  type ApplyResult,
+  isHeldBack,
+  type KeptSetting,
+  type ReasonToKeep,
+  type Runs,
+} from '../../transaction/record.ts'
 import { shownAddress } from '../client-state/client-facts.ts'
 import type { Session } from '../screen/session.ts'
 import { type ClientUndo, isHereCheck, type RollbackContext } from './context.ts'
@@ -74,26 +80,34 @@ function keptIn({ kept }: RollbackPlan, path: string): readonly KeptSetting[] {
   return kept.filter(({ file }) => file === path)
 }
 
+/** Why settings stay, as the end of a sentence: `model stays: you changed it after the setup`. */
+const reasons: Readonly<Record<ReasonToKeep, string>> = {
+  changed: 'you changed it after the setup',
+  together: 'address, key and models of a gateway belong together',
+  unreadable: 'the client could not read what would be left of the file',
+  'wrong-key': "the client would have another login or key for the gateway's address, or none",
+  'our-key-stays': "the gateway's key stays in a login file that you changed",
+  'our-key-elsewhere': "the file with the address of the gateway's key is gone or has another",
+  'address-moved': 'another file of the client names the gateway',
+  needed: 'the client could not read your additions without it',
+  newer: 'you wrote it after the setup',
+}
+
 /** `model stays: you changed it after the setup`, for the settings of one file. */
 function describeKept(settings: readonly KeptSetting[]): string {
-  const pathsFor = (reason: KeptSetting['why']) =>
-    settings.filter(({ why }) => why === reason).map(({ path }) => path)
-  if (pathsFor('changed').some(isWholeFile))
-    return 'stays: you changed or deleted this file after the setup'
+  const isFileChanged = settings.some(({ why, path }) => why === 'changed' && isWholeFile(path))
+  if (isFileChanged) return 'stays: you changed or deleted this file after the setup'
 
-  const changed = pathsFor('changed').map(plainPath)
-  const grouped = pathsFor('together').map((path) =>
-    isWholeFile(path) ? 'the file' : plainPath(path),
-  )
-
-  const reasons: string[] = []
-  if (changed.length > 0) {
-    const pronoun = changed.length === 1 ? 'it' : 'them'
-    reasons.push(`${nounWithStay(changed)}: you changed ${pronoun} after the setup`)
-  }
-  if (grouped.length > 0)
-    reasons.push(`${nounWithStay(grouped)}: address, key and models of a gateway belong together`)
-  return reasons.join('; ')
+  const whys = [...new Set(settings.map(({ why }) => why))]
+  return whys
+    .map((reason) => {
+      const names = settings
+        .filter(({ why }) => why === reason)
+        .map(({ path }) => (isWholeFile(path) ? 'the file' : plainPath(path)))
+      const text = names.length === 1 ? reasons[reason] : reasons[reason].replace(/\bit\b/, 'them')
+      return `${nounWithStay(names)}: ${text}`
+    })
+    .join('; ')
 }
 
 /** `model stays`, or `model, env.KEY stay`. */
@@ -101,23 +115,31 @@ function nounWithStay(names: readonly string[]): string {
   return `${names.join(', ')} ${names.length === 1 ? 'stays' : 'stay'}`
 }
 
-/** Reports the kept settings of each file, with the command that undoes them too. */
-function keptFindings(rollbackPlan: RollbackPlan): readonly Finding[] {
-  return rollbackPlan.files.flatMap(({ path, client }) => {
-    const keptSettings = keptIn(rollbackPlan, path)
-    if (keptSettings.length === 0) return []
-
-    const redo = rollbackPlan.kind === 'redo' ? ' --redo' : ''
-    const hint = `Undo it too: repoint rollback ${client}${redo} --force`
+/**
+ * Reports the kept settings of each file. Those that are held back have the command that undoes them too. Not even
+ * `--force` restores a wrong key.
+ */
+function keptFindings({ kind, kept }: Pick<RollbackPlan, 'kind' | 'kept'>): readonly Finding[] {
+  const redo = kind === 'redo' ? ' --redo' : ''
+  return [...new Set(kept.map(({ file }) => file))].flatMap((file): readonly Finding[] => {
+    const ofFile = kept.filter((setting) => setting.file === file)
+    const [first, ...more] = ofFile.filter(isHeldBack)
+    const others = ofFile.filter((setting) => !isHeldBack(setting))
+    const isRefused = kept.some(
+      ({ client, why }) => client === first?.client && why === 'wrong-key',
+    )
+    const hint = isRefused
+      ? `Set it up instead: repoint ${first?.client}. Or point it back at its own service: repoint off ${first?.client}`
+      : `Undo it too: repoint rollback ${first?.client}${redo} --force`
     return [
-      {
-        code: 'rollback-held',
-        severity: 'note',
-        message: `${path}: ${describeKept(keptSettings)}`,
-        hint,
-      },
+      ...(first ? [{ ...note('rollback-held', file, [first, ...more]), hint }] : []),
+      ...(others.length > 0 ? [note('rollback-kept', file, others)] : []),
     ]
   })
+}
+
+function note(code: string, file: string, settings: readonly KeptSetting[]): Finding {
+  return { code, severity: 'note', message: `${file}: ${describeKept(settings)}` }
 }
 
 /** Reports what else the undo means for the clients, such as where old conversations continue. */
@@ -173,12 +195,12 @@ export function reportUndo(
 ): number {
   const changed = changesAny(applied.files)
   session.say(changed ? doneMessage(rollbackPlan) : 'Nothing changed.')
-  for (const { hint } of keptFindings(rollbackPlan)) session.say(`  ${hint}`)
+  for (const { hint } of keptFindings(rollbackPlan)) if (hint) session.say(`  ${hint}`)
   for (const line of next) session.say(`  ${line}`)
 
   const run = applied.run?.id ?? null
   printDocument(session, rollbackPlan, { dryRun: undefined, changed, run, next })
-  return rollbackPlan.kept.length > 0 ? errorCodes['held-back'].exitStatus : 0
+  return rollbackPlan.kept.some(isHeldBack) ? errorCodes['held-back'].exitStatus : 0
 }
 
 /** What a rollback that changed something did, with the command that takes it back. */
@@ -215,19 +237,43 @@ function printDocument(
       kept: keptIn(rollbackPlan, path).map((setting) => plainPath(setting.path)),
       changes: report.dryRun && changesIn(rollbackPlan, path),
     })),
+    heldBack: heldBackAsJson(rollbackPlan.kept),
     warnings: session.findingsAsJson,
     next,
   })
 }
 
-/** Reports that there is nothing to undo, and a run of another installation. Returns the exit status. */
+function heldBackAsJson(kept: readonly KeptSetting[]) {
+  return kept.filter(isHeldBack).map(({ file, path, why }) => ({
+    path: file,
+    setting: plainPath(path),
+    why: reasons[why],
+  }))
+}
+
+/**
+ * Reports that there is nothing to undo, or only what earlier undos held back, and a run of another installation.
+ * Returns the exit status.
+ *
+ * @param heldBack what earlier undos held back
+ */
 export function reportNothing(
   context: RollbackContext,
   runs: Runs,
-  { redo, dryRun }: { readonly redo?: true | undefined; readonly dryRun?: true | undefined },
+  {
+    redo,
+    dryRun,
+    heldBack,
+  }: {
+    readonly redo?: true | undefined
+    readonly dryRun?: true | undefined
+    readonly heldBack: readonly KeptSetting[]
+  },
 ): number {
   const { session } = context
-  session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
+  if (heldBack.length === 0) session.say(`There is nothing to ${redo ? 'redo' : 'undo'}.`)
+  else session.say('No other run is left to undo, but an earlier undo held this back:')
+  session.addFindings(...keptFindings({ kind: 'undo', kept: heldBack }))
 
   const isHere = isHereCheck(context)
   const foreignRun = runs.find(({ files }) => files.some((file) => !isHere(file)))
@@ -249,8 +295,9 @@ export function reportNothing(
     run: null,
     undoes: null,
     files: [],
+    heldBack: heldBackAsJson(heldBack),
     warnings: session.findingsAsJson,
     next: [],
   })
-  return 0
+  return heldBack.length > 0 && !dryRun ? errorCodes['held-back'].exitStatus : 0
 }

@@ -10,14 +10,15 @@ import type { GatewayAccess } from '../../gateway/types.ts'
 import { refuseRedirectedKey } from '../client-state/check-files.ts'
 import { readClientFiles } from '../client-state/client-files.ts'
 import { folderSettings } from '../client-state/folder-settings.ts'
+import { versionOfPackage } from '../client-state/program/installed-program.ts'
 import { realPath } from '../find-gateway/folder-gateway.ts'
 import { providerIdOf } from '../resolve/point-client.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
  * Checks the project files in the working folder as a setup does, and in the folders that the clients'
- * arguments name. If they redirect a client or the key, nothing starts unless the user says yes. Other
- * settings in these folders are only reported.
+ * arguments name. If they redirect a client or the key, nothing starts unless the user says yes. Untested settings
+ * that may do so are a question on a terminal. Other settings in these folders are only reported.
  *
  * @throws UserError `config-conflict` if repoint cannot ask; `Declined` if the user says no
  */
@@ -26,22 +27,26 @@ export async function confirmFolders(
   access: GatewayAccess,
   clients: readonly Client[],
   args: readonly string[],
+  { isShell }: { readonly isShell: boolean },
 ): Promise<void> {
   for (const client of clients) {
     const folders = workingFolders(session, client, args)
     const configured = {
       baseUrl: baseUrlFor(access, client.protocols[0]),
       providerId: providerIdOf(session, client),
+      // A shell gets variables only, which the folder's files override.
+      byRun: isShell ? undefined : (true as const),
     }
     const layers = filesOfFolders(session, client, folders)
     const findings: readonly Finding[] = [
-      ...overrideFindings(client, layers, configured),
+      ...overrideFindings(client, layers, configured, () => versionOfPackage(session, client)),
       ...folderSettings(session, client, folders),
     ]
     if (!session.canAsk) refuseRedirectedKey(client, findings)
 
     for (const finding of findings) {
-      if (finding.topic !== 'redirected-key') continue
+      const mayRedirect = ['redirected-key', 'untested-setting'].includes(finding.topic ?? '')
+      if (!mayRedirect || !session.canAsk) continue
       const problem = messageWithLocation(finding, (path) => session.showPath(path))
       const question = {
         message: `${problem}. Start it anyway?`,
@@ -50,7 +55,9 @@ export async function confirmFolders(
       await session.askIfPossible('ask', question)
     }
     // `repoint run` chooses the model, whatever these files say.
-    const others = findings.filter(({ code }) => code === 'folder-settings')
+    const others = findings.filter(
+      ({ code, topic }) => code === 'folder-settings' || topic === 'untested-setting',
+    )
     session.addFindings(...others.map(asNoteWithLocation))
   }
 }

@@ -4,35 +4,38 @@
  */
 
 import { basename } from 'node:path'
-import { type Client, notLaunchable } from '../../clients/contract/client.ts'
+import type { Client } from '../../clients/contract/client.ts'
 import type { ProcessToStart } from '../../clients/contract/program.ts'
 import { catalogIn, type RejectedModel } from '../../clients/contract/setup.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
 import { compact } from '../../compact.ts'
-import { UserError } from '../../errors.ts'
-import { refuseBlocked } from '../../finding.ts'
-import { GatewayRequester } from '../../gateway/gateway-requester.ts'
-import { mayBeElsewhere } from '../../gateway/judge/traits.ts'
+import { refuseBlocked, UserError, valueOrError } from '../../errors.ts'
+import type { Finding } from '../../finding.ts'
+import { adviseNamingModel, mayStillServe } from '../../gateway/catalog.ts'
+import type { GatewayRequester } from '../../gateway/gateway-requester.ts'
+import { mayHelp } from '../../gateway/judge/traits.ts'
 import { aliasTarget } from '../../gateway/models/rules.ts'
-import type {
-  Catalog,
-  CatalogInfo,
-  GatewayAccess,
-  ModelAndProtocol,
-  Protocol,
-  SafeguardsAnswer,
-} from '../../gateway/types.ts'
+import type { Catalog, CatalogAnswer, CatalogInfo, GatewayAccess } from '../../gateway/types.ts'
 import type { ForegroundResult, Machine } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateway-list.ts'
-import { saveProof } from '../../state/save-gateway.ts'
+import { rememberServed, wasServed } from '../../state/remembered.ts'
+import { savedSafeguards, saveProof } from '../../state/save-gateway.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { checkFilesForLaunch, contextOf } from '../client-state/check-files.ts'
 import { isFamilyMemberInUse, readClientFiles, stateNow } from '../client-state/client-files.ts'
 import { type ProgramVersion, versionFindings } from '../client-state/program/installed-program.ts'
 import { recoverAndReport, runsSoFar } from '../client-state/recorded-runs.ts'
+import { firstRequestsOf, plannedFiles, servedBy } from '../prove/first-requests.ts'
+import { type FailedAsk, prove } from '../prove/prove.ts'
+import { nextChoice } from '../prove/prove-one.ts'
 import { type Resolution, type ResolvedChoice, resolveClient } from '../resolve/client-choice.ts'
-import { type Launch, loopbackWithoutProxy, pointClient } from '../resolve/point-client.ts'
+import {
+  type Launch,
+  loopbackWithoutProxy,
+  pointClient,
+  providerIdOf,
+} from '../resolve/point-client.ts'
 import { usualPolicy } from '../resolve/policy.ts'
 import {
   type EarlierSetup,
@@ -44,31 +47,20 @@ import type { Session } from '../screen/session.ts'
 
 /** A process to start and the gateway that it should use. */
 export interface LaunchRequest {
-  readonly access: GatewayAccess
-  readonly catalogAnswer: CatalogInfo
+  readonly requester: GatewayRequester
+  /**
+   * The gateway's list, if nothing else is asked, and no client is started: in a shell the user may start none of the
+   * clients.
+   */
+  readonly list?: CatalogInfo
   readonly process: ProcessToStart
   /** The model that the user named. */
   readonly model?: string | undefined
-  /** The model to use if the user named none and the rules choose none. */
-  readonly provenModel?: ModelAndProtocol | undefined
-  readonly safeguards: SafeguardsAnswer
+  /** The gateway, if it is saved. */
+  readonly saved?: SavedGateway | undefined
   /** The versions of the installed clients by their program, if anything depends on them. */
   readonly versions: ReadonlyMap<string, ProgramVersion>
-  readonly probe: LaunchProbe
 }
-
-/**
- * The probe before a launch, with one word.
- *
- * - `none`: there is none, for example with `--no-verify`.
- * - `not-saved`: the gateway in `access` is not saved, so it is always probed.
- * - `saved`: a saved gateway is probed only for its messages base URL, if nothing has proven that one: that
- *   the chat address works proves nothing about it.
- */
-type LaunchProbe =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'not-saved' }
-  | { readonly kind: 'saved'; readonly saved: SavedGateway }
 
 /** The clients that this program starts. The one that its files are set up for comes first. */
 export function clientsCalled(
@@ -93,79 +85,142 @@ export async function pointProgram(
   clients: readonly Client[],
   request: LaunchRequest,
 ): Promise<Launch> {
-  const { access, process } = request
-  if (clients.length === 0)
+  const { requester, process, saved } = request
+  if (clients.length === 0) {
+    if (request.list === undefined) await readList(session, requester)
+    const { access } = requester
     return { args: process.args, env: gatewayEnv(access, process.env), access }
-  for (const client of clients)
-    if (client.launchSettings === 'impossible') throw notLaunchable(client)
+  }
 
   // Not for other programs: they need no records, and start even if the state folder cannot be read.
   recoverAndReport(session)
   const runs = runsSoFar(session)
-  const chosen = resolveForLaunch(session, clients, runs, request)
-  const { client } = chosen
-  const program = request.versions.get(client.program.command) ?? {}
+  const chosen = await choiceServed(session, clients, runs, request)
+  const findings = launchFindings(session, chosen, runs, requester.access)
+  session.addFindings(...chosen.resolved.findings, ...findings)
+  return pointClient(session, chosen, requester.access, {
+    process,
+    safeguards: saved === undefined ? 'not-requested' : savedSafeguards(saved),
+  })
+}
+
+function launchFindings(
+  session: Session,
+  { client, program }: ResolvedChoice,
+  runs: Runs,
+  access: GatewayAccess,
+): readonly Finding[] {
   const context = contextOf(session, client, readClientFiles(session, client), runs)
-  const findings = [
+  return [
     ...versionFindings(client, program, 'launch'),
     ...sendingFindings(client, access),
     ...checkFilesForLaunch(session, client, context),
   ]
-  refuseBlocked(findings)
-  const provenAccess = await proveAccess(session, chosen, request)
-  session.addFindings(...chosen.resolved.findings, ...findings)
-  return pointClient(session, chosen, provenAccess, request)
+}
+
+/** @throws UserError why the gateway cannot serve anybody. Without a list it may serve the program anyway */
+export async function readList(
+  session: Session,
+  requester: GatewayRequester,
+): Promise<CatalogAnswer> {
+  const list = requester.requestCatalog({ isOptional: true })
+  const answer = await session.step('Asking the gateway for its models', list)
+  if (answer.kind === 'failed' && !mayStillServe(answer.error)) throw answer.error
+  noteMissingList(session, answer)
+  return answer
+}
+
+function noteMissingList(session: Session, list: CatalogAnswer): void {
+  if (list.kind === 'failed')
+    session.remark(`note: Cannot read the gateway's list of models (${list.error.message})`)
 }
 
 /**
- * Probes the gateway once if nothing has proven the base URL that the client uses, and returns the access
- * with the base URL that answered.
+ * The choice of the client that starts, which the gateway serves.
  *
- * @throws UserError if no API answers
+ * @throws UserError why it cannot start, or why the gateway does not serve it
  */
-async function proveAccess(
+async function choiceServed(
   session: Session,
-  { client, resolved }: ResolvedChoice,
-  { access, catalogAnswer, probe }: LaunchRequest,
-): Promise<GatewayAccess> {
-  if (probe.kind === 'none') return access
-  const saved = probe.kind === 'saved' ? probe.saved : undefined
-  const { protocol } = resolved
-  if (saved !== undefined && !isMessagesUnproven(session, client, protocol, { access, saved }))
-    return access
+  clients: readonly Client[],
+  runs: Runs,
+  request: LaunchRequest,
+): Promise<ResolvedChoice> {
+  const { requester, saved } = request
+  const choose = (list: CatalogInfo, rejections: readonly RejectedModel[] = []) => {
+    const choice = resolveForLaunch(session, clients, runs, { request, list, rejections })
+    refuseBlocked(launchFindings(session, choice, runs, requester.access))
+    return choice
+  }
+  if (request.list !== undefined) {
+    const choice = choose(request.list)
+    if (!isMessagesUnproven(session, choice, request)) return choice
+  }
 
-  const requester = new GatewayRequester(access)
-  const proof = { protocol, model: resolved.probeModel, safeguards: 'not-requested' } as const
-  try {
-    const answer = requester.probe({
-      protocol,
-      model: proof.model,
-      catalog: catalogAnswer.kind === 'received' ? Promise.resolve(catalogAnswer) : undefined,
-    })
-    await session.step(`Asking ${proof.model} for one word`, answer)
+  const rejected: RejectedModel[] = []
+  const { fault, answers, list } = await prove<ResolvedChoice>(session, requester, {
+    isModelKnown: !(valueOrError(() => choose({ kind: 'pending' })) instanceof UserError),
+    asksFor: (list) => [
+      {
+        first: () => choose(list),
+        requestsOf: async (choice) => {
+          const { client } = choice
+          if (wasServed(session.platform, servedBy(requester.access, choice))) return []
+          const providerId = providerIdOf(session, client)
+          const files = plannedFiles(session, choice, requester.access, providerId)
+          return firstRequestsOf(session, choice, files)
+        },
+        next: (choice, rejections) => {
+          const [rejection] = rejections
+          if (rejection === undefined || !mayHelp('protocol', rejection.error)) return undefined
+          rejected.push(rejection)
+          let next: ResolvedChoice | undefined
+          const resolved = nextChoice({ choice: choice.resolved, rejection, rejected }, () => {
+            next = choose(list, rejected)
+            return next.resolved
+          })
+          return resolved && next
+        },
+      },
+    ],
+  })
+  noteMissingList(session, list)
+  if (fault !== undefined) throw fault
+  const [answer] = answers
+  if (answer?.kind !== 'works') {
+    const { error, rejected: last } = answer as FailedAsk<ResolvedChoice>
+    if (last === undefined || request.list !== undefined) throw error
+    const { appeal } = await import('../prove/ask-client.ts')
+    const { choice, rejection } = last
+    session.addFindings(await appeal(session, requester.access, choice, rejection.error, error))
+    return choice
+  }
+
+  const { choice } = answer
+  if (answer.results.length > 0) {
+    const { probeModel: model, protocol } = choice.resolved
+    const proof = { model, protocol, safeguards: 'not-requested' } as const
     if (saved !== undefined)
       session.addFindings(...saveProof(session.platform, saved.name, proof, requester.access))
-    session.showFindings()
-  } catch (error) {
-    const hasApiAnswered = error instanceof UserError && !mayBeElsewhere(error)
-    if (!hasApiAnswered || saved === undefined) throw error
-    // The client will report this failure itself.
-  } finally {
-    await requester.hangUp()
+    rememberServed(session.platform, servedBy(requester.access, choice))
   }
-  return requester.access
+  return choice
 }
 
+/**
+ * Whether nothing has shown where a saved gateway serves messages: that the chat address works proves nothing about
+ * it. So even a shell asks for an inference then.
+ */
 function isMessagesUnproven(
   session: Session,
-  client: Client,
-  protocol: Protocol,
-  { access, saved }: { readonly access: GatewayAccess; readonly saved: SavedGateway },
+  { client, resolved }: ResolvedChoice,
+  { requester, saved, list }: LaunchRequest,
 ): boolean {
-  const { messages } = access.baseUrls
-  if (protocol !== 'messages' || messages !== access.address) return false
+  const { address, baseUrls } = requester.access
+  if (saved === undefined || list?.kind === 'not-requested') return false
+  if (resolved.protocol !== 'messages' || baseUrls.messages !== address) return false
   if (saved.proven?.protocol === 'messages') return false
-  return stateNow(session, client).endpoint.baseUrl !== messages
+  return stateNow(session, client).endpoint.baseUrl !== address
 }
 
 /**
@@ -178,19 +233,30 @@ function resolveForLaunch(
   session: Session,
   clients: readonly Client[],
   runs: Runs,
-  { access, catalogAnswer, model, provenModel, versions }: LaunchRequest,
+  {
+    request,
+    list,
+    rejections,
+  }: {
+    readonly request: LaunchRequest
+    readonly list: CatalogInfo
+    readonly rejections: readonly RejectedModel[]
+  },
 ): ResolvedChoice {
+  const { requester, model, saved, versions } = request
+  const { access } = requester
+  const provenModel = saved?.proven
   const earlierOf = findEarlierSetups(session, clients, runs)
-  const catalog = catalogIn({ catalogAnswer })
+  const catalog = catalogIn({ catalogAnswer: list })
 
   const resolve = (client: Client, requestedModel: string | undefined): Resolution => {
     const earlier = earlierOf.get(client.id)
     const isOtherGateway = earlier !== undefined && !pointsAt(client, earlier, access)
-    const rejections = isOtherGateway && catalog ? unlisted(client, earlier, catalog) : []
+    const missing = isOtherGateway && catalog ? unlisted(client, earlier, catalog) : []
     const gatewayInfo = {
-      catalogAnswer,
-      rejections,
-      noProbeFollows: true,
+      catalogAnswer: list,
+      rejections: [...missing, ...rejections],
+      noProbeFollows: request.list !== undefined,
       provenModel,
       accessSoFar: access,
     }
@@ -205,6 +271,7 @@ function resolveForLaunch(
   if (model === undefined && provenModel !== undefined)
     resolutions.push(...clients.map((client) => resolve(client, provenModel.model)))
   const best = resolutions.find(({ kind }) => kind === 'decided') ?? resolutions[0]!
+  if (best.kind === 'undecided' && list.kind === 'failed') throw adviseNamingModel(list.error)
   if (best.kind !== 'decided') throw best.error
   return best.choice
 }

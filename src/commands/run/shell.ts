@@ -3,7 +3,7 @@ import type { Client } from '../../clients/contract/client.ts'
 import { UserError } from '../../errors.ts'
 import type { Launch } from '../resolve/point-client.ts'
 import type { Session } from '../screen/session.ts'
-import { clientsCalled, gatewayEnv, type LaunchRequest, pointProgram } from './launch.ts'
+import { clientsCalled, gatewayEnv, type LaunchRequest, pointProgram, readList } from './launch.ts'
 
 /** The first installed client for each program that a shell could start. */
 export function firstInstalled(session: Session, clients: readonly Client[]): readonly Client[] {
@@ -27,17 +27,15 @@ export async function pointShell(
   clients: readonly Client[],
   request: LaunchRequest,
 ): Promise<Launch> {
-  let { access, process } = request
+  const list = request.list ?? (await readList(session, request.requester))
+  let { process } = request
+  let { access } = request.requester
   let files: Launch['files'] = {}
-  // The user may start none of the clients, so only a saved gateway is probed for its messages base URL.
-  const probe: LaunchRequest['probe'] =
-    request.probe.kind === 'not-saved' ? { kind: 'none' } : request.probe
   const needArguments: string[] = []
   for (const program of installedPrograms(session, clients)) {
     try {
       const called = clientsCalled(session, clients, program)
-      const input = { ...request, access, process, probe }
-      const launch = await pointProgram(session, called, input)
+      const launch = await pointProgram(session, called, { ...request, list, process })
       access = launch.access
 
       if (launch.args.length > 0) needArguments.push(program)

@@ -12,11 +12,14 @@
  *
  * `cli.ts` prints help and errors. All of these mask secrets, except `print` and help, whose text is ours.
  */
+import { compact } from '../../compact.ts'
 import { type FilesState, UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { ConfirmQuestion, Platform } from '../../platform/platform.ts'
-import { maskSecretsIn, printable, secretMask, shortPath } from '../../text.ts'
+import type { SavedGateway } from '../../state/gateway-list.ts'
+import { isPlainWord, maskSecretsIn, printable, secretMask, shortPath } from '../../text.ts'
 import { fittingTable, isUtf8, paint, textStyleFor, wrapLine } from './drawing.ts'
+import { completeHint, type TypedCommand } from './hints.ts'
 
 /** Members of our JSON documents that never contain foreign text. Masking could only damage them. */
 const plainMembers = new Set(['path', 'run', 'undoes', 'command', 'action', 'code', 'place'])
@@ -46,6 +49,10 @@ export class Session {
   readonly #shown = new Set<string>()
   #filesState: FilesState = 'unchanged'
   #undoCommand = 'repoint rollback'
+  /** The command as the user typed it, once Commander has read it. */
+  typed: TypedCommand = { args: [], flags: [], startsProgram: false }
+  /** The saved gateway that the command uses, instead of one that its flags describe. */
+  saved?: SavedGateway
 
   constructor(platform: Platform, options: { isJson: boolean }) {
     this.platform = platform
@@ -113,7 +120,11 @@ export class Session {
 
   /** The findings as `--json` prints them. */
   get findingsAsJson() {
-    return this.#findings.map(({ code, message, hint }) => ({ code, message, hint }))
+    return this.#findings.map(({ code, message, hint }) => ({
+      code,
+      message,
+      hint: hint && this.completeHint(hint),
+    }))
   }
 
   /** Shows the findings that were not shown yet, as notes or warnings. An error ends the command instead. */
@@ -123,7 +134,8 @@ export class Session {
       this.#shown.add(message)
       const label = severity === 'note' ? 'note' : 'warning'
       this.remark(`${label}: ${message}`)
-      if (hint !== undefined) this.remark(`${' '.repeat(label.length + 2)}${hint}`)
+      if (hint !== undefined)
+        this.remark(`${' '.repeat(label.length + 2)}${this.completeHint(hint)}`)
     }
   }
 
@@ -176,6 +188,11 @@ export class Session {
     return this.redact(printable(text)).replaceAll(`${home}${separator}`, `~${separator}`)
   }
 
+  /** Makes commands of the flags in a hint. @param client the ID of the client that it is about */
+  completeHint(hint: string, client?: string): string {
+    return completeHint(hint, this.typed, compact({ client, saved: this.saved }))
+  }
+
   /** Why an answer is not valid, in the words that a prompt shows. The answer itself can be a secret. */
   problemAtPrompt(check: () => unknown): true | string {
     const problem = valueOrError(check)
@@ -214,10 +231,23 @@ export class Session {
     this.platform.terminal.out(`${text}\n`)
   }
 
-  /** Masks every known secret, and everything that looks like a common form of key. */
+  /**
+   * Masks every known secret, and everything that looks like a common form of key. A key that is an ordinary word
+   * stays: our sentences have the word, and never the key.
+   */
   redact(text: string): string {
+    return this.#mask(text, (secret) => !isPlainWord(secret))
+  }
+
+  /** Masks secrets in a text that is not ours, also those that are ordinary words. */
+  redactForeign(text: string): string {
+    return this.#mask(text, () => true)
+  }
+
+  #mask(text: string, isMasked: (secret: string) => boolean): string {
     let clean = text
-    for (const secret of this.#secrets) clean = clean.replaceAll(secret, secretMask)
+    for (const secret of this.#secrets)
+      if (isMasked(secret)) clean = clean.replaceAll(secret, secretMask)
     return maskSecretsIn(clean)
   }
 

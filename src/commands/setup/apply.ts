@@ -1,6 +1,5 @@
 /**
- * Step 7 of a setup: write all files or none, read them back, save the gateway, stop servers with an old key, and
- * start each client once for `--try-client`.
+ * Step 7 of a setup: write all files or none, read them back, save the gateway, and stop servers with an old key.
  *
  * In: a `SetupPlan` that the user has confirmed. Out: an `AppliedSetup`, which says what was written and what
  * remains to do.
@@ -13,7 +12,6 @@ import { acceptDrift } from '../../transaction/apply-plan.ts'
 import type { ApplyResult } from '../../transaction/record.ts'
 import { readClientFiles } from '../client-state/client-files.ts'
 import { stopOldServers } from '../client-state/program/running.ts'
-import type { ClientAnswer } from '../client-state/program/try-client.ts'
 import { changedSince } from '../client-state/written-files.ts'
 import { changedClients, type NextSteps, nextSteps, writePlan } from '../plan/write-plan.ts'
 import { mismatchIn, type SetupPlan } from './plan.ts'
@@ -22,11 +20,9 @@ import { mismatchIn, type SetupPlan } from './plan.ts'
 export interface AppliedSetup {
   readonly applied: ApplyResult
   readonly nextSteps: NextSteps
-  /** The answers to `--try-client`. */
-  readonly tried: readonly ClientAnswer[]
 }
 
-/** @throws UserError if a file cannot be written, does not say what was planned, or a client fails */
+/** @throws UserError if a file cannot be written, or does not say what was planned */
 export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
   const { session, consent, catalog } = plan.proven
   const clients = plan.clientPlans.map(({ client }) => client)
@@ -36,9 +32,8 @@ export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
 
   const changed = changedClients(applied, clients)
   const serverAdvice = await stopOldServers(session, changed, consent)
-  const tried = await tryClients(plan)
   const steps = await nextSteps(session, { applied, clients, serverAdvice })
-  return { applied, tried, nextSteps: steps }
+  return { applied, nextSteps: steps }
 }
 
 function writeFiles(plan: SetupPlan): ApplyResult {
@@ -78,15 +73,4 @@ function gatewayToSave(plan: SetupPlan) {
   const proof = { protocol: resolved.protocol, model: resolved.probeModel, safeguards }
   // If only the client could prove the gateway, a later probe by repoint would be rejected.
   return { access: plan.proven.access, proof: provenBy === 'probe' ? proof : undefined }
-}
-
-/** Starts each client once for `--try-client`. */
-async function tryClients({ proven, clientPlans }: SetupPlan): Promise<readonly ClientAnswer[]> {
-  const { session, request } = proven
-  if (!request.flags.tryClient) return []
-
-  const { tryClient } = await import('../client-state/program/try-client.ts')
-  const tried: ClientAnswer[] = []
-  for (const { client } of clientPlans) tried.push(await tryClient(session, client, proven.access))
-  return tried
 }

@@ -17,7 +17,6 @@ import {
 } from '../client-state/program/installed-program.ts'
 import type { SetupFlags } from '../command-line/flags.ts'
 import type { Preset } from '../find-gateway/preset.ts'
-import type { Probes } from '../probes/probes.ts'
 import { defaultsPolicy, type SetupPolicy, usualPolicy } from '../resolve/policy.ts'
 import { type EarlierSetup, findEarlierSetups, resolveInputFor } from '../resolve/resolve-input.ts'
 import type { Consent, Session } from '../screen/session.ts'
@@ -57,11 +56,10 @@ export interface SetupContext {
   readonly runs: Runs
 }
 
-/** The result of step 2: a gateway that has answered, with its catalog or without one. */
+/** A gateway that has answered, with its catalog or without one. */
 export interface ReachedGateway {
   /** Sends requests. Its `access` has the base URLs and the key header that the gateway has accepted so far. */
   readonly requester: GatewayRequester
-  readonly probes: Probes
   readonly catalogAnswer: CatalogInfo
 }
 

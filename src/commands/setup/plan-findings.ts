@@ -5,11 +5,13 @@
  */
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { catalogIn } from '../../clients/contract/setup.ts'
+import { smallWindowHint } from '../../clients/models/context-window.ts'
 import { unlistedModels } from '../../clients/models/picker.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { keepsModels, modelsIn, optionsToKeep } from '../../clients/options/chosen-options.ts'
 import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { asNoteWithLocation, type Finding, hasTopic, shownAs } from '../../finding.ts'
+import { catalogEntry } from '../../gateway/models/rules.ts'
 import { certificateFindings } from '../client-state/certificates.ts'
 import type { ResolvedChoice } from '../resolve/client-choice.ts'
 import { unavailableModels } from '../resolve/resolve-input.ts'
@@ -36,7 +38,11 @@ export function planFindings(
 
   // A setup that changes nothing does not repeat what the first one reported.
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
-  const modelFindings = [...resolved.findings, ...unlistedModelFindings(final, after)]
+  const tooSmall = [...windowFindings(final)]
+  const ofModels = resolved.findings.filter(({ code }) =>
+    tooSmall.every((one) => one.code !== code),
+  )
+  const modelFindings = [...tooSmall, ...ofModels, ...unlistedModelFindings(final, after)]
   const newFindings = modelFindings.filter(({ topic }) => isChanged && !hasTopic(topic, problems))
 
   return [
@@ -48,6 +54,19 @@ export function planFindings(
     ...newFindings,
     ...lostModelFindings(proven, final, after),
   ]
+}
+
+/** Reports a window in the gateway's list in which not even the client's first request fits. */
+function* windowFindings({ client, input, resolved }: ResolvedChoice): Generator<Finding> {
+  const { contextWindow } = catalogEntry(catalogIn(input.gatewayInfo), resolved.probeModel) ?? {}
+  const { firstRequest } = client.program.tokens
+  if (contextWindow !== undefined && contextWindow < firstRequest)
+    yield {
+      code: 'context-window-small',
+      severity: 'warning',
+      message: `${resolved.probeModel} has a context window of ${contextWindow} tokens, and the first request of ${client.label} needs about ${firstRequest}`,
+      hint: smallWindowHint,
+    }
 }
 
 /**

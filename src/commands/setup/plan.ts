@@ -11,17 +11,19 @@ import { whyUnreadable } from '../../clients/contract/state.ts'
 import { asPlanned, fileOf } from '../../clients/files/parse-file.ts'
 import { protocolOf } from '../../clients/models/protocols.ts'
 import { effectiveOptions } from '../../clients/options/chosen-options.ts'
+import { foreignSettingFindings } from '../../clients/plan/foreign-settings.ts'
 import type { FileEdit, Plan } from '../../edits/types.ts'
-import { UserError } from '../../errors.ts'
+import { errorFrom, UserError } from '../../errors.ts'
 import { blocksSetup, type Finding, messageWithLocation } from '../../finding.ts'
 import { baseUrlFor, customBaseUrls } from '../../gateway/base-urls.ts'
 import { includesHeader } from '../../gateway/input/header.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import { savedExtras } from '../../state/saved-gateways.ts'
+import { checkPlannedFiles } from '../../transaction/check-planned-files.ts'
 import type { Runs } from '../../transaction/record.ts'
 import { checkFiles, contextOf, refuseRedirectedKey } from '../client-state/check-files.ts'
 import { readClientFiles } from '../client-state/client-files.ts'
-import { isFromOtherGateway } from '../client-state/written-files.ts'
+import { newMajorFindings } from '../client-state/program/installed-program.ts'
 import { targetFor } from '../resolve/point-client.ts'
 import type { Session } from '../screen/session.ts'
 import { canAskUser, inputFor } from './context.ts'
@@ -69,6 +71,17 @@ export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
   }
 }
 
+/** Why a setup would stop at its plan, as a dry run would. Undefined: it would not. */
+export async function whyPlanFails(proven: ProvenSetup): Promise<UserError | undefined> {
+  try {
+    checkPlannedFiles(proven.session.platform, await planSetup(proven))
+    return undefined
+  } catch (error) {
+    if (error instanceof UserError) return error
+    throw error
+  }
+}
+
 /**
  * The edits of one client, with the fixes of its problems. The new contents are read as the client will
  * read them.
@@ -76,7 +89,7 @@ export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
  * @throws UserError `config-invalid`, `config-conflict`, `not-permitted`
  */
 async function planClient(proven: ProvenSetup, choice: ProvenChoice): Promise<ClientPlan> {
-  const { session, runs, access } = proven
+  const { session, runs, access, policy } = proven
   const { client } = choice
   const files = readClientFiles(session, client)
   const final = finalChoice(proven, choice)
@@ -85,14 +98,19 @@ async function planClient(proven: ProvenSetup, choice: ProvenChoice): Promise<Cl
   const { baseUrl, providerId, resolved } = target
   const clientContext = contextOf(session, client, files, runs)
   const configured = { baseUrl, providerId, model: resolved.model }
-  const problems = checkFiles(session, client, clientContext, { target, configured })
-  if (!canAskUser(proven)) refuseRedirectedKey(client, problems)
+  const found = checkFiles(session, client, clientContext, { target, configured })
+  if (!canAskUser(proven)) refuseRedirectedKey(client, found)
 
-  const fixes = problems.flatMap(({ fix }) => (fix ? [fix] : []))
+  const fixes = found.flatMap(({ fix }) => (fix ? [fix] : []))
   // A file that cannot be parsed is a problem too, but the error of `plan` is better: `config-invalid`, with the
   // line to fix. So `refuseUnfixable` comes after it.
   const edits = client.plan(files, { ...target, fixes })
-  refuseUnfixable(client, problems)
+  refuseUnfixable(client, found)
+  const problems = [
+    ...found,
+    ...foreignSettingFindings(client, edits, fixes),
+    ...(policy.checksVersion ? newMajorFindings(client, choice.program) : []),
+  ]
   const after = asPlanned(files, edits)
   const mismatch = mismatchIn(client, after, access)
   if (mismatch !== undefined) throw mismatch
@@ -115,7 +133,7 @@ function finalChoice(proven: ProvenSetup, choice: ProvenChoice): ProvenChoice {
   const input = inputFor(proven, client, access, choice.input.gatewayInfo)
   return {
     ...choice,
-    input,
+    input: { ...input, requested: { ...input.requested, ...choice.cured?.options } },
     resolved: policy.writesOptions ? resolved : withoutCatalogFacts(resolved),
   }
 }
@@ -146,13 +164,11 @@ async function setupTarget(
 }
 
 async function setupHistory(
-  { session, runs, access }: ProvenSetup,
+  { session, runs }: ProvenSetup,
   files: LoadedFiles,
 ): Promise<SetupHistory> {
-  const records = { runs, files, address: access.address }
   return {
     ...savedExtras(session),
-    isFromOtherGateway: (header) => isFromOtherGateway(session, records, header),
     earlierVersionsOf: await earlierContents(session, runs, files),
   }
 }
@@ -175,11 +191,8 @@ async function earlierContents(
 function refuseUnfixable({ label }: Client, problems: readonly Finding[]): void {
   const blocking = problems.find(blocksSetup)
   if (blocking === undefined) return
-  throw new UserError({
-    code: 'config-conflict',
-    message: `${label} would not work with the gateway: ${messageWithLocation(blocking)}`,
-    hint: blocking.hint,
-  })
+  const message = `${label} would not work with the gateway: ${messageWithLocation(blocking)}`
+  throw errorFrom(blocking, message)
 }
 
 /** Why the client would not read these files as planned. Undefined: it would. */

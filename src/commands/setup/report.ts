@@ -1,22 +1,31 @@
 /**
- * Step 8 of a setup: report.
+ * Step 9 of a setup: report.
  *
  * In: the `SetupPlan`, and the `AppliedSetup` unless it was a dry run. Out: lines for a person, and the JSON
  * document.
  */
+
 import { fileDocuments, sayOutcome } from '../plan/write-plan.ts'
+import type { TriedClient } from '../prove/ask-client.ts'
 import type { AppliedSetup } from './apply.ts'
 import type { SetupPlan } from './plan.ts'
+import { triedDocument } from './try.ts'
 
 /** @param result absent: a dry run */
-export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
+export function sayDone({ proven: { session, request } }: SetupPlan, result?: AppliedSetup): void {
+  const done = `✔ Done${request.flags.verify ? '' : ', not verified'}`
+  sayOutcome(session, result?.applied, { done, unchanged: 'Already set up' })
+}
+
+/** @param result absent: a dry run */
+export function reportSetup(
+  plan: SetupPlan,
+  result?: AppliedSetup & { readonly tried: readonly TriedClient[] },
+): void {
   const { session, request, balance } = plan.proven
   const { applied, tried = [], nextSteps } = result ?? {}
   const { verify, dryRun } = request.flags
-  const done = `✔ Done${verify ? '' : ', not verified'}`
-  sayOutcome(session, applied, { done, unchanged: 'Already set up' })
 
-  for (const { client, said } of tried) session.say(`  ${client} says: ${said}`)
   for (const line of nextSteps?.forPerson ?? []) session.say(`  ${line}`)
 
   const files = fileDocuments(plan, applied)
@@ -35,7 +44,7 @@ export function reportSetup(plan: SetupPlan, result?: AppliedSetup): void {
     // With `--no-verify` neither is true: nobody knows whether the gateway works with these files.
     verified: { before: verify, after: applied ? verify : null },
     balance,
-    tried: tried.length > 0 ? tried : undefined,
+    tried: tried.length > 0 ? tried.map(triedDocument) : undefined,
     warnings: session.findingsAsJson,
     next: nextSteps?.forScript ?? [],
   })

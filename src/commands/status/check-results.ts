@@ -1,9 +1,10 @@
 import { isBefore } from '../../clients/program/tested.ts'
 import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
-import type { ReadableClient } from '../client-state/check-client.ts'
+import type { ClientNow } from '../client-state/client-facts.ts'
 import {
   isInstalled,
+  newMajorFindings,
   type ProgramVersion,
   versionFindings,
 } from '../client-state/program/installed-program.ts'
@@ -25,17 +26,19 @@ export interface CheckResult extends Finding {
  * @param isFixTried `doctor --fix` has run already, so that no hint names it again
  */
 export function resultsOf(
-  { client, findings }: ReadableClient,
+  session: Session,
+  { client, findings }: Pick<ClientNow, 'client' | 'findings'>,
   { isFixTried = false } = {},
 ): readonly CheckResult[] {
   return findings.map((finding) => {
     const { code, severity, message, location, topic, hint, fix, needsConsentTo } = finding
+    const cure = hint && session.completeHint(hint, client.family)
     const command = `repoint doctor ${client.family} ${needsConsentTo === undefined ? '--fix' : '--fix --yes'}`
     return {
       code,
       severity: severity === 'error' || severity === 'ok' ? severity : 'warning',
       message,
-      ...compact({ location, topic, hint: fix && !isFixTried ? orCommand(hint, command) : hint }),
+      ...compact({ location, topic, hint: fix && !isFixTried ? orCommand(cure, command) : cure }),
     }
   })
 }
@@ -49,7 +52,7 @@ function orCommand(hint: string | undefined, command: string): string {
 /** Whether a client's program is on this machine, in a version that repoint was tested with. */
 export function checkInstalled(
   session: Session,
-  { client, state }: ReadableClient,
+  { client, state }: ClientNow,
   installed: ProgramVersion,
 ): CheckResult {
   const { version = '' } = installed
@@ -64,6 +67,12 @@ export function checkInstalled(
   const [problem] = versionFindings(client, installed)
   if (problem?.severity === 'error') return { ...problem, ...compact({ brief: installed.version }) }
   if (problem !== undefined) return asWarning(problem)
+
+  const [untested] = newMajorFindings(client, installed)
+  if (untested !== undefined) {
+    const { message, hint } = untested
+    return { code, severity: 'warning', message, brief: version, ...compact({ hint }) }
+  }
 
   const result = { code, message: `${label} ${version}`, brief: version } as const
   const { testedVersions } = program
@@ -81,13 +90,10 @@ export function checkInstalled(
 }
 
 /** Whether neither the program nor a file of a client is on this machine, and nothing needs attention. */
-export function isNothingHere(
-  session: Session,
-  { client, recordedStatuses, findings }: ReadableClient,
-): boolean {
+export function isNothingHere(session: Session, { client, files, findings }: ClientNow): boolean {
   if (isInstalled(session, client)) return false
   return (
-    recordedStatuses.every((file) => file.state === 'absent') &&
+    files.every(({ use, bytes }) => use === 'layer' || bytes === null) &&
     findings.every(({ severity }) => severity === 'ok')
   )
 }

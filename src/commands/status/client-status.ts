@@ -4,27 +4,23 @@ import { type ClientState, shownModel, whyUnreadable } from '../../clients/contr
 import { overProtocol, protocolOf } from '../../clients/models/protocols.ts'
 import { compact } from '../../compact.ts'
 import { plainPath } from '../../edits/values/paths.ts'
+import type { Finding } from '../../finding.ts'
 import { addressFor, baseUrlFor } from '../../gateway/base-urls.ts'
 import { formatHeader, headerDocument, unusualKeyHeader } from '../../gateway/input/header.ts'
 import { formatQuery } from '../../gateway/input/query.ts'
 import { maskSecret } from '../../text.ts'
-import type { ReadableClient } from '../client-state/check-client.ts'
+import type { ClientNow } from '../client-state/client-facts.ts'
 import { shownAddress } from '../client-state/client-facts.ts'
 import type { DriftReason, ExpectedGateway } from '../client-state/drift.ts'
-import type { RecordedStatus } from '../client-state/written-files.ts'
+import type { RecordedRuns } from '../client-state/recorded-runs.ts'
+import { type RecordedStatus, recordedStatusesOf } from '../client-state/written-files.ts'
 import type { Session } from '../screen/session.ts'
-import type { ShownClient } from './show-clients.ts'
-
-/** A client, the gateway that it should use, and why it does not. */
-export interface ClientStatus extends ShownClient {
-  readonly expectedGateway?: ExpectedGateway | undefined
-  readonly drift: readonly DriftReason[]
-}
 
 /** The contents of the client's files, and who wrote them, one line each. */
 export function detailsOf(
   session: Session,
-  { client, state, recordedStatuses }: ReadableClient,
+  { client, state, files }: ClientNow,
+  records: RecordedRuns,
 ): string[] {
   const address = shownAddress(client, state)
   const { resume } = client.program
@@ -37,7 +33,7 @@ export function detailsOf(
   }
   for (const [name, value] of settingRows(session, client, state))
     lines.push(`${name.padEnd(9)} ${value}`)
-  for (const file of recordedStatuses)
+  for (const file of recordedStatusesOf(session, files, records))
     lines.push(`${session.showPath(file.path)}  ${describeFile(file)}`)
   return lines
 }
@@ -85,25 +81,29 @@ function describeFile({ state, run, changedSettings }: RecordedStatus): string {
   return `${stateWords[state]}${runNote}${keys && `; settings of ours that changed: ${keys}`}`
 }
 
+interface ClientDetails {
+  readonly findings: readonly Finding[]
+  /** The gateway that it should use, and why it does not. */
+  readonly expectedGateway: ExpectedGateway | undefined
+  readonly drift: readonly DriftReason[]
+  readonly records: RecordedRuns
+}
+
 /**
  * A client as `--json` prints it. Scripts read these names, so they stay when ours change. An option of a client
  * appears under its own name (clients/contract/options.ts), which therefore stays too.
  */
-export function clientDocument({ checked, expectedGateway, drift }: ClientStatus) {
-  if (checked.kind === 'unreadable') {
-    const { client, failure } = checked
-    const { code, message, hint } = failure
-    return { id: client.family, label: client.label, error: { code, message, hint } }
-  }
-  const { client, state, gateway, findings, recordedStatuses } = checked
+export function clientDocument(
+  session: Session,
+  { client, files, state, gateway }: ClientNow,
+  { findings, expectedGateway, drift, records }: ClientDetails,
+) {
   const { endpoint, options, unsetOptions, origins, login } = state
   const { key, baseUrl, headers = [], query, keyHeader, caFile, alsoSendsTo } = endpoint
   const { startModel: _, slot: __, ...others } = options
   const { key: keyPath, ...otherOrigins } = origins
 
   const protocol = protocolOf(client, options)
-  const problems = findings.filter(({ severity }) => severity !== 'ok')
-
   return {
     id: client.family,
     label: client.label,
@@ -115,22 +115,36 @@ export function clientDocument({ checked, expectedGateway, drift }: ClientStatus
       ...{ keyPath, keyHeader: unusualKeyHeader(keyHeader), caFile, alsoSendsTo, login },
       broken: whyUnreadable(state),
     }),
+    ...(files.length === 0 && compact({ error: errorDocument(findings) })),
     gateway: gateway?.name ?? null,
     origins: compact(otherOrigins),
     key: key === undefined ? null : maskSecret(key),
     ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
     expected: expectedGateway ? addressFor(baseUrlFor(expectedGateway, protocol), protocol) : null,
     drift: drift.map(({ message }) => message),
-    files: recordedStatuses.map((file) => ({
+    files: recordedStatusesOf(session, files, records).map((file) => ({
       ...file,
       changedKeys: file.changedSettings.map(plainPath),
     })),
-    obstacles: problems.map(({ code, message, location, hint: cure, severity }) => ({
+    obstacles: obstaclesDocument(findings),
+  }
+}
+
+/** Why repoint cannot read the files of a client, like the error of a command that had to. */
+function errorDocument(findings: readonly Finding[]) {
+  const reason = findings.find(({ topic }) => topic === 'broken')
+  return reason && compact({ code: reason.code, message: reason.message, hint: reason.hint })
+}
+
+/** The problems of a client as `--json` prints them. */
+export function obstaclesDocument(findings: readonly Finding[]) {
+  return findings
+    .filter(({ severity }) => severity !== 'ok')
+    .map(({ code, message, location, hint: cure, severity }) => ({
       code,
       message,
       place: location,
       cure,
       weight: severity === 'error' ? 'blocks' : 'may-block',
-    })),
-  }
+    }))
 }

@@ -7,13 +7,13 @@ import {
   type Severity,
 } from '../../finding.ts'
 import { counted } from '../../text.ts'
-import type { CheckedClient } from '../client-state/check-client.ts'
+import type { ClientNow } from '../client-state/client-facts.ts'
 import type { Session } from '../screen/session.ts'
 import type { CheckResult } from './check-results.ts'
 
 /** A client, with what `status` or `doctor` shows about it and its gateway. */
 export interface ShownClient {
-  readonly checked: CheckedClient
+  readonly now: ClientNow
   readonly findings: readonly CheckResult[]
   /** What its files contain, one line each. */
   readonly details?: readonly string[]
@@ -34,7 +34,7 @@ export function showClients(
   { isDetailed }: { readonly isDetailed: boolean },
 ): void {
   const present = clients.filter(({ isAbsent }) => !isAbsent)
-  const width = Math.max(0, ...present.map(({ checked }) => checked.client.label.length))
+  const width = Math.max(0, ...present.map(({ now }) => now.client.label.length))
 
   for (const [heading, users] of byService(present)) {
     const shared = gatewayFindings(users)
@@ -61,7 +61,7 @@ export function showClients(
 function byService(clients: readonly ShownClient[]): ReadonlyMap<string, readonly ShownClient[]> {
   const groups = new Map<string, ShownClient[]>()
   for (const client of clients) {
-    const heading = headingOf(serviceOf(client.checked))
+    const heading = headingOf(serviceOf(client.now))
     groups.set(heading, [...(groups.get(heading) ?? []), client])
   }
   return groups
@@ -73,9 +73,8 @@ type Service =
   | { readonly kind: 'own-service' }
   | { readonly kind: 'unknown' }
 
-function serviceOf(checked: CheckedClient): Service {
-  if (checked.kind === 'unreadable') return { kind: 'unknown' }
-  const { gateway, state } = checked
+function serviceOf(now: ClientNow): Service {
+  const { gateway, state } = now
   if (gateway === undefined)
     return { kind: whyUnreadable(state) === undefined ? 'own-service' : 'unknown' }
 
@@ -99,24 +98,24 @@ function cellFor(service: Service): string {
 export function showTable(session: Session, clients: readonly ShownClient[]): void {
   const present = clients.filter(({ isAbsent }) => !isAbsent)
   const rows = present.map((client) => [
-    `${markOf(client)} ${client.checked.client.label}`,
-    cellFor(serviceOf(client.checked)),
-    modelOf(client.checked),
+    `${markOf(client)} ${client.now.client.label}`,
+    cellFor(serviceOf(client.now)),
+    modelOf(client.now),
     stateInWords(client),
   ])
   if (rows.length > 0) session.sayTable(['  CLIENT', 'GATEWAY', 'MODEL', 'STATE'], rows)
 
   const withProblems = present.filter(
-    ({ checked, findings }) => isUnreadable(checked) || problemsIn(findings).length > 0,
+    ({ now, findings }) => isUnreadable(now) || problemsIn(findings).length > 0,
   )
-  const names = withProblems.map(({ checked }) => checked.client.family)
+  const names = withProblems.map(({ now }) => now.client.family)
   if (names.length > 0) session.say(`Details: repoint status ${names.join(' ')}`)
   showAbsent(session, clients)
 }
 
 function showAbsent(session: Session, clients: readonly ShownClient[]): void {
   const absent = clients.filter(({ isAbsent }) => isAbsent)
-  const labels = absent.map(({ checked }) => checked.client.label)
+  const labels = absent.map(({ now }) => now.client.label)
   if (labels.length > 0) session.say(`Not installed: ${labels.join(', ')}`)
 }
 
@@ -125,8 +124,8 @@ function markOf({ findings }: ShownClient): string {
 }
 
 /** The state of a client in two or three words. */
-function stateInWords({ checked, findings }: ShownClient): string {
-  if (isUnreadable(checked)) return 'not readable'
+function stateInWords({ now, findings }: ShownClient): string {
+  if (isUnreadable(now)) return 'not readable'
   const problems = problemsIn(findings)
   if (problems.length === 0) return 'ok'
 
@@ -137,8 +136,8 @@ function stateInWords({ checked, findings }: ShownClient): string {
   return counted(problems.length, 'problem')
 }
 
-function isUnreadable(checked: CheckedClient): boolean {
-  return checked.kind === 'unreadable' || whyUnreadable(checked.state) !== undefined
+function isUnreadable({ state }: ClientNow): boolean {
+  return whyUnreadable(state) !== undefined
 }
 
 function problemsIn(findings: readonly CheckResult[]): readonly CheckResult[] {
@@ -182,34 +181,33 @@ function rowsOf(
   findings: readonly CheckResult[],
   { width, isDetailed }: { width: number; isDetailed: boolean },
 ): string[][] {
-  const { checked, details = [] } = client
+  const { now, details = [] } = client
   const lines = foldFindings(findings).flatMap((line) => {
     if (line.severity === 'ok') return isDetailed ? [`${marks.ok} ${line.message}`] : []
     return linesOf(line)
   })
 
-  const label = `  ${markOf(client)} ${checked.client.label.padEnd(width)}`
+  const label = `  ${markOf(client)} ${now.client.label.padEnd(width)}`
   return [
     [label, summaryOf(client)],
     ...[...lines, ...(isDetailed ? details : [])].map((line) => ['', line]),
   ]
 }
 
-function modelOf(checked: CheckedClient): string {
-  if (checked.kind === 'unreadable') return '?'
-  return shownModel(checked.state) ?? checked.state.login ?? 'its default model'
+function modelOf(now: ClientNow): string {
+  if (isUnreadable(now)) return '?'
+  return shownModel(now.state) ?? now.state.login ?? 'its default model'
 }
 
 /** The client's version, and the models that answered or the configured model. */
-function summaryOf({ checked, findings }: ShownClient): string {
-  if (checked.kind === 'unreadable') return 'its files cannot be read'
-  const { state } = checked
+function summaryOf({ now, findings }: ShownClient): string {
+  if (now.files.length === 0) return 'its files cannot be read'
   const briefsOf = (code: string) =>
     findings.filter((finding) => finding.code === code).flatMap(({ brief }) => brief ?? [])
 
   const answering = briefsOf('probe')
   const verb = answering.length > 1 ? 'answer' : 'answers'
-  let models = whyUnreadable(state) === undefined ? modelOf(checked) : 'not readable'
+  let models = isUnreadable(now) ? 'not readable' : modelOf(now)
   if (answering.length > 0) models = `${answering.join(', ')} ${verb}, with tools`
 
   const isChanged = findings.some(({ code }) => code === 'drifted')

@@ -138,7 +138,7 @@ function readPem(path: string): string {
     throw new UserError({
       code: 'usage',
       message: `Cannot read the CA file ${path}: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`,
-      hint: 'Pass a readable PEM file: --ca-file PATH',
+      hint: 'Pass a readable PEM file: {--ca-file PATH}',
       cause: error,
     })
   }

@@ -144,6 +144,15 @@ export function applyHeaderChanges(
   ]
 }
 
+/**
+ * Whether a header can be part of a probe: it does not hold the key, and neither HTTP nor the client itself sets it.
+ */
+export function isAdditional({ name, value }: QueryParameter): boolean {
+  const holdsKey = ['authorization', ...otherKeyHeaders].includes(name)
+  const isText = token.test(name) && value.length <= maxValueLength && /^[ -~]+$/.test(value)
+  return isText && !holdsKey && !reservedNames.test(name)
+}
+
 /** A header from an unknown source. It counts as secret if it looks like a secret. */
 export function classifyHeader(name: string, value: string): ExtraHeader {
   const isSecret = isCredentialHeader(name) || looksSecret(value)

@@ -78,8 +78,10 @@ function canMean(evidence: Evidence, cause: Cause): boolean {
     case 'key':
     case 'account':
       return isRejection(evidence) && !isAboutModel(evidence, cause)
-    case 'quota':
     case 'plan':
+      // 426 asks for another protocol of HTTP: "Upgrade Required".
+      return isRejection(evidence) && status !== 426
+    case 'quota':
     case 'region':
     case 'network':
     case 'content':

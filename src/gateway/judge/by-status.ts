@@ -83,8 +83,11 @@ export function diagnoseByStatus(evidence: Evidence): Outcome {
 
   if (status === 401) {
     if (asksForLogin(response) && !error.isApiError) return notAnApi(evidence)
-    return error.words === '' ? keyRejected(evidence) : forbidden(evidence, 'unnamed')
+    if (namesModel) return modelNotAllowed(evidence)
+    // The words of known causes have decided before. Otherwise it is the key, in whatever language.
+    return otherThings.test(error.words) ? forbidden(evidence, 'unnamed') : keyRejected(evidence)
   }
+  if (status === 403 && /^\W*unauthorized\W*$/i.test(error.words)) return keyRejected(evidence)
   if (status === 403) return namesModel ? modelNotAllowed(evidence) : forbidden(evidence, 'unnamed')
   if (status === 429) return rateLimited(evidence)
   // "Unavailable for legal reasons".
@@ -101,11 +104,16 @@ export function diagnoseByStatus(evidence: Evidence): Outcome {
   return fault(evidence, 'answers with an error of its own')
 }
 
+/** Things other than a key that a 401 may name. */
+const otherThings =
+  /\b(?:polic(?:y|ies)|rules?|firewall|frozen|regions?|countr(?:y|ies)|networks?)\b/i
+
 /** A 400 or 422 that names no cause: the model, the request, or no API at all. */
 function diagnoseBadRequest(evidence: Evidence): Outcome {
   const { request, error } = evidence
   if (mentionsModel(evidence) && error.param === '') return modelUnknown(evidence)
-  if (!error.isApiError) return notAnApi(evidence)
+  const isApiHere = error.isApiError || isBaseUrlGood(evidence) || request.catalog !== undefined
+  if (!isApiHere) return notAnApi(evidence)
   if (!requestsModel(evidence)) return fault(evidence, 'rejects the request')
 
   const isModelToBlame = isUnlisted(request) && !blamesParameter(error)

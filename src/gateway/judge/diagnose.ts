@@ -52,6 +52,7 @@ import { acceptedBy, readInference } from './inference.ts'
 import { diagnoseIntermediary, isFirewall } from './intermediary.ts'
 import { diagnoseMissingHeader } from './missing-header.ts'
 import { fault, forbidden, notAnApi, protocolUnsupported } from './outcomes.ts'
+import { nameRejectedPart } from './request-parts.ts'
 import {
   type HttpResponse,
   maxCatalogBytes,
@@ -80,9 +81,11 @@ export function diagnose(response: HttpResponse, request: SentRequest): Outcome 
  *     diagnoseMissingRoute     the codes or words say that there is no such route
  *     diagnosePage             a web page: the status decides
  *     diagnoseByStatus         anything else: the status decides
+ *
+ * If that blames the model or the gateway, the words may still name a part of the request (request-parts.ts).
  */
 function diagnoseError(evidence: Evidence): Outcome {
-  return (
+  const outcome =
     diagnoseIntermediary(evidence) ??
     diagnosePayment(evidence) ??
     diagnoseMissingHeader(evidence) ??
@@ -90,7 +93,7 @@ function diagnoseError(evidence: Evidence): Outcome {
     diagnoseMissingRoute(evidence) ??
     diagnosePage(evidence) ??
     diagnoseByStatus(evidence)
-  )
+  return nameRejectedPart(outcome, evidence)
 }
 
 /** A 2xx response. Undefined: it is what was requested. */
@@ -125,8 +128,12 @@ function diagnoseInference(evidence: Evidence, protocol: Protocol): Outcome | un
 
   if (inference.kind === 'answered') {
     const { rejects } = acceptedBy(request.sender, protocol)
+    // A client accepts the encodings that it asks for.
+    const encodings = request.sender?.headers?.['accept-encoding']?.split(/,\s*/) ?? []
     // The first is the most serious one. An error after some text is a flaw too: its words decide.
-    const rejectedFlaw = inference.flaws.find((flaw) => rejects.includes(flaw))
+    const rejectedFlaw = inference.flaws.find(
+      (flaw) => rejects.includes(flaw) && !encodings.includes(flaw),
+    )
     if (rejectedFlaw === undefined) return undefined
     if (inference.error === undefined) return diagnoseFlaw(evidence, rejectedFlaw)
     return diagnoseHidden({ ...evidence, error: errorBodyFrom(inference.error) })

@@ -67,7 +67,7 @@ export function errorBodyFrom(value: unknown): ErrorBody {
     kind: 'json' as const,
     isApiError:
       isFailure(root) || (words !== '' && (status !== undefined || isEmptyValue(root['data']))),
-    codes: codes.map(toGatewayCode),
+    codes: codes.filter((code) => !isNumber(code) || layers.length > 1).map(toGatewayCode),
     param: paramIn(layers),
     words: words.slice(0, maxWords),
     status,
@@ -217,6 +217,11 @@ function reasons(layer: Layer): readonly unknown[] {
 
 function isCode(value: unknown): value is string | number {
   return isFilledText(value) || typeof value === 'number'
+}
+
+/** Z.ai's numbers are in `error`, and MiniMax's in `base_resp`. At the root anyone may use the same numbers. */
+function isNumber(code: unknown): boolean {
+  return /^\d+$/.test(String(code))
 }
 
 /** OpenRouter names the provider of an error that it passes on. Merge names its source (2026-11-26). */

@@ -14,7 +14,7 @@ import {
 import { proxyLoginRequired } from './network-failure.ts'
 import { checkAddress, fault, forbidden } from './outcomes.ts'
 import { clientCertificateRequired, httpsRequired } from './tls-failure.ts'
-import { addressHint, type HttpResponse, type Outcome } from './types.ts'
+import type { HttpResponse, Outcome } from './types.ts'
 
 /**
  * The outcome if something in front of the gateway answered. Undefined: the gateway did. Only the status of the
@@ -96,9 +96,7 @@ function redirected(evidence: Evidence): Outcome {
     return outcome(evidence, {
       code: 'redirected',
       message: `${responseHost(response)} redirects without naming a web address (HTTP ${response.status})`,
-      ...addressHint(
-        `${checkAddress} If the address is right, ask the gateway's operator to fix the redirect.`,
-      ),
+      hint: `${checkAddress} If the address is right, ask the gateway's operator to fix the redirect.`,
     })
   }
 
@@ -109,7 +107,7 @@ function redirected(evidence: Evidence): Outcome {
     return outcome(evidence, {
       code: 'redirected',
       message: `${responseHost(response)} redirects ${withoutQuery(from, request)} to itself (HTTP ${response.status})`,
-      ...addressHint(`Ask the gateway's operator for the base URL. ${checkAddress}`),
+      hint: `Ask the gateway's operator for the base URL. ${checkAddress}`,
     })
   }
 
@@ -117,11 +115,10 @@ function redirected(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'redirected',
     message: `${responseHost(response)} redirects to ${withoutQuery(to, request)} (HTTP ${response.status})${unsent}`,
-    ...addressHint(
+    hint:
       address === undefined
-        ? 'Open the address in a browser: it may show a login page. Then check --base-url.'
-        : `If you trust that address, use it: --base-url ${cleanForeignText(address, request.secrets)}`,
-    ),
+        ? 'Open the address in a browser: it may show a login page. Then check the address: {--base-url URL}'
+        : `If you trust that address, use it: {--base-url ${cleanForeignText(address, request.secrets)}}`,
   })
 }
 

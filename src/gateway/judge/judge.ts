@@ -20,11 +20,17 @@ export interface UnusableResponse {
   readonly outcome: Outcome
 }
 
+/** What a judgement depends on, in addition to the gateway. */
+export type JudgedRequest = Pick<
+  SentRequest,
+  'route' | 'model' | 'sender' | 'catalog' | 'apiAnswered'
+>
+
 /** Judges the result of a request. */
 export function judge(
   access: GatewayAccess,
   result: HttpResponse | NetworkFailure,
-  sent: Pick<SentRequest, 'route' | 'model' | 'sender' | 'catalog' | 'apiAnswered'>,
+  sent: JudgedRequest,
 ): Judged {
   const sentRequest: SentRequest = {
     ...sent,
@@ -49,22 +55,29 @@ export function secretsOf({ key, headers = [] }: GatewayAccess): readonly string
 }
 
 /** The same error with an addition to its hint. */
-export function withHint(
-  error: UserError,
-  more: string,
-  { advisesAddress = error.advisesAddress } = {},
-): UserError {
+export function withHint(error: UserError, more: string): UserError {
   if (more === '') return error
   const before = error.hint === undefined ? '' : `${asSentence(error.hint)} `
-  return error.with({ hint: before + more, advisesAddress })
+  return error.with({ hint: before + more })
 }
 
 /** The gateway rejected the key in this header. In another header it may accept it. */
-export class KeyHeaderError extends UserError {}
+export class KeyHeaderError extends UserError {
+  /** The header that the gateway asks for. */
+  header?: string
+}
+
+/** The gateway rejects a part of the client's request. */
+export class CurableError extends UserError {
+  /** The flag of a setup that leaves it out. */
+  flag = ''
+}
 
 export function errorFor(outcome: Outcome): UserError {
-  const { code, message, hint, advisesAddress, requestId, tryOtherKeyHeader } = outcome
+  const { code, message, hint, requestId, tryOtherKeyHeader, cure } = outcome
   const id = requestId === undefined ? '' : ` (request id: ${requestId})`
-  const options = { code, message: message + id, hint, advisesAddress }
-  return tryOtherKeyHeader ? new KeyHeaderError(options) : new UserError(options)
+  const options = { code, message: message + id, hint }
+  if (cure !== undefined) return Object.assign(new CurableError(options), { flag: cure })
+  if (!tryOtherKeyHeader) return new UserError(options)
+  return Object.assign(new KeyHeaderError(options), { header: outcome.wantedHeader })
 }

@@ -7,7 +7,7 @@ import {
   speaksTlsInstead,
   throughProxy,
 } from './tls-failure.ts'
-import { addressHint, type NetworkFailure, type Outcome, type SentRequest } from './types.ts'
+import type { NetworkFailure, Outcome, SentRequest } from './types.ts'
 
 /** The outcome of a request without a response: first by how far it came, then by the error. */
 export function diagnoseFailure(failure: NetworkFailure, request: SentRequest): Outcome {
@@ -63,7 +63,7 @@ function diagnoseBrokenResponse(
   return {
     code: 'not-an-api',
     message: `The program at ${host} does not speak HTTP${shown === '' ? '' : `: "${shown}"`}`,
-    ...addressHint('Correct the port of the address: --base-url URL'),
+    hint: 'Correct the port of the address: {--base-url URL}',
   }
 }
 
@@ -72,11 +72,10 @@ function connectionClosed(failure: NetworkFailure, { address }: SentRequest): Ou
   return {
     code: 'refused',
     message: `${host} closed the connection without an answer${inBrackets(failure.errorCode)}${throughProxy(failure)}`,
-    ...(protocol === 'http:'
-      ? addressHint(`Try https: --base-url ${address.replace(/^http:/, 'https:')}`)
-      : {
-          hint: 'Check the network: a firewall may block the connection. Then run the command again.',
-        }),
+    hint:
+      protocol === 'http:'
+        ? `Try https: {--base-url ${address.replace(/^http:/, 'https:')}}`
+        : 'Check the network: a firewall may block the connection. Then run the command again.',
   }
 }
 
@@ -92,21 +91,18 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
       return {
         code: 'dns',
         message: `There is no address for the name ${url.hostname} (${code})`,
-        ...(code === 'EAI_AGAIN'
-          ? {
-              hint: 'The name server did not answer. Check the network, then run the command again.',
-            }
-          : addressHint('Check the network and the VPN, or correct the address: --base-url URL')),
+        hint:
+          code === 'EAI_AGAIN'
+            ? 'The name server did not answer. Check the network, then run the command again.'
+            : 'Check the network and the VPN, or correct the address: {--base-url URL}',
       }
     case 'ECONNREFUSED':
       return {
         code: 'refused',
         message: `Nothing listens at ${url.host}${throughProxy(failure)}`,
-        ...addressHint(
-          isLoopback(url.hostname)
-            ? `Start the gateway, or correct the port of the address: --base-url URL. To try repoint's own gateway: repoint serve --port ${url.port || 80}`
-            : 'Start the gateway, or correct the host and port of the address: --base-url URL',
-        ),
+        hint: isLoopback(url.hostname)
+          ? `Start the gateway, or correct the port of the address: {--base-url URL}. To try repoint's own gateway: repoint serve --port ${url.port || 80}`
+          : 'Start the gateway, or correct the host and port of the address: {--base-url URL}',
       }
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
@@ -135,9 +131,7 @@ function diagnoseConnect(failure: NetworkFailure, url: URL): Outcome | undefined
       return {
         code: 'usage',
         message: `${url.hostname} is another machine (${failure.detail}), and http://${url.host} would send the key in clear text`,
-        ...addressHint(
-          `Use https: --base-url https://${url.host}. If you trust the network, write ${failure.detail} instead of the name and add --allow-http`,
-        ),
+        hint: `Use https: {--base-url https://${url.host}}. If you trust the network, write ${failure.detail} instead of the name and add --allow-http`,
       }
     default:
       return undefined
@@ -201,13 +195,9 @@ function diagnoseDeadline(failure: NetworkFailure, { host, hostname }: URL): Out
   return {
     code: 'timeout',
     message: (messages[failure.stage] ?? '') + throughProxy(failure),
-    ...(isModelSlow
-      ? {
-          hint: 'A model may need time to load. Run the command again, or wait longer: --timeout 120',
-        }
-      : addressHint(
-          'Check the network, the VPN and the firewall, or correct the address: --base-url URL',
-        )),
+    hint: isModelSlow
+      ? 'A model may need time to load. Run the command again, or wait longer: {--timeout 120}'
+      : 'Check the network, the VPN and the firewall, or correct the address: {--base-url URL}',
   }
 }
 

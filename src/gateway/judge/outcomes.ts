@@ -12,17 +12,17 @@ import {
   responseHost,
   withoutQuery,
 } from './evidence.ts'
-import { addressHint, type Outcome } from './types.ts'
+import type { Outcome } from './types.ts'
 
 /** The hint for an address that is not that of the API. */
-export const checkAddress = 'Paste the "API base URL" from your gateway\'s page: --base-url URL.'
+export const checkAddress = 'Paste the "API base URL" from your gateway\'s page: {--base-url URL}.'
 
 export function keyRejected(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'key-rejected',
     tryOtherKeyHeader: mayAcceptOtherKeyHeader(evidence),
     message: `The gateway rejects this key${quoteOf(evidence)}`,
-    hint: `Copy a valid key from ${keysPage(evidence)}, then run the command again with it.`,
+    hint: `Copy a valid key from ${keysPage(evidence)}, then {key}.`,
   })
 }
 
@@ -44,7 +44,7 @@ export function routeNotAllowed(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'route-not-allowed',
     message: `The gateway does not allow this key to use ${path}${quoteOf(evidence)}`,
-    hint: `${isList ? 'Name a model, which works without the list: --model ID. Or allow' : 'Allow'} this route for the key on the gateway's web page.`,
+    hint: `${isList ? 'Name a model, which works without the list: {--model ID}. Or allow' : 'Allow'} this route for the key on the gateway's web page.`,
   })
 }
 
@@ -53,7 +53,8 @@ export function headerMissing(evidence: Evidence, name: string): Outcome {
   return outcome(evidence, {
     code: 'header-missing',
     // This header may be the one for the key.
-    tryOtherKeyHeader: !name.startsWith('x-'),
+    tryOtherKeyHeader: !name.startsWith('x-') || /key|token|auth|^x-bf-vk$/.test(name),
+    wantedHeader: name,
     message: `The gateway requires the header ${name} in addition to the key${quoteOf(evidence)}`,
     hint: `Add it: --header '${name}: VALUE'. If the value is secret: --header '${name}: $VARIABLE'`,
   })
@@ -83,7 +84,7 @@ export function forbidden(evidence: Evidence, reason: keyof typeof forbiddenReas
 const forbiddenReasons = {
   unnamed: {
     message: 'The gateway forbids the request and does not say why',
-    hint: "Check on the gateway's web page what this key may do. If the gateway accepts only certain clients, let the installed client test it: add --try-client",
+    hint: "Check on the gateway's web page what this key may do.",
   },
   region: {
     message: 'The gateway does not serve this country or region',
@@ -96,11 +97,11 @@ const forbiddenReasons = {
   },
   content: {
     message: "The gateway's content filter rejects the short test question",
-    hint: 'The key is not the cause. Let the installed client test it: add --try-client. Or name another model: --model ID',
+    hint: 'The key is not the cause. Name another model: {--model ID}',
   },
   firewall: {
     message: 'A firewall or web server in front of the gateway blocks the request',
-    hint: "The key is not the cause. Check the VPN and the proxy, or ask the gateway's operator. If the firewall blocks only repoint's test request, add --try-client",
+    hint: "The key is not the cause. Check the VPN and the proxy, or ask the gateway's operator.",
   },
   account: {
     message: 'The gateway does not accept requests from the account of this key',
@@ -116,7 +117,7 @@ export function modelUnknown(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'model-unknown',
     message: `The gateway does not serve the model ${quotedModel(evidence)}${isListed ? ', although it lists it' : ''}${quoteOf(evidence)}`,
-    hint: `Name another model: --model ${suggestions.length === 0 ? 'ID' : suggestions.join(', or --model ')}`,
+    hint: `Name another model: {--model ${suggestions.join('|') || 'ID'}}`,
   })
 }
 
@@ -132,7 +133,7 @@ export function modelNotAllowed(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'model-not-allowed',
     message: `The gateway does not allow this key to use the model ${quotedModel(evidence)}${quoteOf(evidence)}`,
-    hint: "Name another model: --model ID. Or allow this model for the key on the gateway's web page.",
+    hint: "Name another model: {--model ID}. Or allow this model for the key on the gateway's web page.",
   })
 }
 
@@ -141,7 +142,7 @@ export function modelUnpriced(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'model-not-allowed',
     message: `The gateway does not serve the model ${quotedModel(evidence)}, because its operator has set no price for it${quoteOf(evidence)}`,
-    hint: "Name another model: --model ID. Or ask the gateway's operator to set a price.",
+    hint: "Name another model: {--model ID}. Or ask the gateway's operator to set a price.",
   })
 }
 
@@ -151,7 +152,7 @@ export function protocolUnsupported(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'protocol-unsupported',
     message: `The gateway does not serve ${quotedModel(evidence)} over the ${protocol} protocol${quoteOf(evidence)}`,
-    hint: 'Name a model that the gateway serves over this protocol: --model ID',
+    hint: 'Name a model that the gateway serves over this protocol: {--model ID}',
   })
 }
 
@@ -160,7 +161,7 @@ export function requestRejected(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'request-rejected',
     message: `The gateway rejects the request for ${quotedModel(evidence)}${quoteOf(evidence)}`,
-    hint: "This message names no known cause. Name another model: --model ID. Or ask the gateway's operator.",
+    hint: "This message names no known cause. Name another model: {--model ID}. Or ask the gateway's operator.",
   })
 }
 
@@ -170,7 +171,7 @@ export function wrongRoute(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'wrong-route',
     message: `An API answers at ${responseHost(response)}, but it has no ${path}${quoteOf(evidence)}`,
-    ...addressHint(checkAddress + knownAddressHint(evidence)),
+    hint: checkAddress + knownAddressHint(evidence),
   })
 }
 
@@ -186,7 +187,7 @@ export function notAnApi(evidence: Evidence): Outcome {
   return outcome(evidence, {
     code: 'not-an-api',
     message: problem + quoteOf(evidence),
-    ...addressHint(checkAddress + knownAddressHint(evidence)),
+    hint: checkAddress + knownAddressHint(evidence),
   })
 }
 
@@ -215,9 +216,7 @@ function shortages(page: string) {
     },
     plan: {
       message: 'The plan of this key does not cover the request, or is used up',
-      ...addressHint(
-        `Look at the plan on ${page}. A plan may have a base URL different from pay-as-you-go: check --base-url.`,
-      ),
+      hint: `Look at the plan on ${page}. A plan may have a base URL different from pay-as-you-go: {--base-url URL}`,
     },
   }
 }

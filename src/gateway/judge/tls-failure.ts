@@ -1,7 +1,7 @@
 /** What a failure of TLS means: the wrong port, a certificate, or the handshake itself. */
 import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/local-host.ts'
-import { addressHint, type NetworkFailure, type Outcome, type SentRequest } from './types.ts'
+import type { NetworkFailure, Outcome, SentRequest } from './types.ts'
 
 /** The outcome of a failed TLS handshake. */
 export function diagnoseTls(failure: NetworkFailure, request: SentRequest): Outcome {
@@ -13,11 +13,9 @@ export function diagnoseTls(failure: NetworkFailure, request: SentRequest): Outc
     return {
       code: 'tls',
       message: `${url.host} does not speak TLS on this port; it looks like plain http`,
-      ...addressHint(
-        isLoopback(url.hostname)
-          ? `Use http: --base-url ${plain}`
-          : `Use the https address of the gateway. If you trust the network: --base-url ${plain} --allow-http`,
-      ),
+      hint: isLoopback(url.hostname)
+        ? `Use http: {--base-url ${plain}}`
+        : `Use the https address of the gateway. If you trust the network: {--base-url ${plain}} --allow-http`,
     }
   }
 
@@ -40,18 +38,14 @@ export function diagnoseTls(failure: NetworkFailure, request: SentRequest): Outc
     return {
       code: 'tls',
       message: `The certificate of ${url.host} is for other hosts${hosts === '' ? '' : `: ${hosts}`} (${code})`,
-      ...addressHint(
-        "Use a name from the certificate: --base-url https://NAME. If you did, another server answers in the gateway's name.",
-      ),
+      hint: "Use a name from the certificate, in {--base-url URL}. If you did, another server answers in the gateway's name.",
     }
   }
 
   return {
     code: 'tls',
     message: `The TLS handshake with ${url.host} failed${code === '' ? '' : ` (${code})`}${throughProxy(failure)}`,
-    ...addressHint(
-      'An old server, a proxy or a firewall can break TLS. Or correct the address: --base-url URL',
-    ),
+    hint: 'An old server, a proxy or a firewall can break TLS. Or correct the address: {--base-url URL}',
   }
 }
 
@@ -101,7 +95,7 @@ const certificateCauses: readonly {
     isUnknown: true,
     codes: ['DEPTH_ZERO_SELF_SIGNED_CERT'],
     problem: 'is self-signed',
-    hint: 'If you expect that, save the certificate to a file and pass it with --ca-file PATH.',
+    hint: 'If you expect that, save the certificate to a file and pass it with {--ca-file PATH}.',
   },
   {
     isUnknown: true,
@@ -114,7 +108,7 @@ const certificateCauses: readonly {
     ],
     problem:
       'is signed by an authority that this machine does not know: a private one or an inspecting proxy, or the chain is incomplete',
-    hint: "Get the authority's certificate from your administrator and pass it with --ca-file PATH.",
+    hint: "Get the authority's certificate from your administrator and pass it with {--ca-file PATH}.",
   },
   {
     codes: ['CERT_HAS_EXPIRED', 'CRL_HAS_EXPIRED'],
@@ -138,7 +132,7 @@ export function httpsRequired(url: URL): Outcome {
   return {
     code: 'tls',
     message: `${url.host} speaks only https on this port, and the address begins with http`,
-    ...addressHint(`Use https: --base-url https://${url.host}`),
+    hint: `Use https: {--base-url https://${url.host}}`,
   }
 }
 

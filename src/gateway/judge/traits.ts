@@ -61,6 +61,11 @@ export function lacksTools({ code }: WithCode): boolean {
   return code === 'tools-unsupported'
 }
 
+/** Whether the gateway rejects a part of the client's request. */
+export function rejectsParameter({ code }: WithCode): boolean {
+  return code === 'parameter-unsupported'
+}
+
 /** Whether the gateway accepts only certain clients, and repoint is none of them. */
 export function admitsOnlyClients({ code }: WithCode): boolean {
   return code === 'client-refused'

@@ -57,7 +57,7 @@ export interface SentRequest {
   /** The requested model. Absent: the request names none. */
   readonly model?: string
   /** The client that would receive the response. Absent: any. */
-  readonly sender?: Pick<Sender, 'label' | 'accepts'> | undefined
+  readonly sender?: Sender | undefined
   /** The catalog that the gateway sent for this key: it proves that the key is right, and names the nearest models. */
   readonly catalog?: Catalog
   /**
@@ -80,19 +80,16 @@ export interface Outcome {
   readonly code: OutcomeCode | 'cancelled' | 'usage'
   /** What failed and where, without a full stop at the end. */
   readonly message: string
-  /** What to do next. */
+  /** What to do next. A flag is in braces, see `completeHint`. */
   readonly hint: string
-  /** See `UserError`. */
-  readonly advisesAddress?: true
   /** The status and the gateway's own words, as in the message. Absent: the gateway did not answer. */
   readonly quote?: string
   /** The gateway's ID of the request, for its operator. */
   readonly requestId?: string
   /** The gateway may accept the key in another header. */
   readonly tryOtherKeyHeader?: boolean
-}
-
-/** A hint that names `--base-url`. */
-export function addressHint(hint: string): Pick<Required<Outcome>, 'hint' | 'advisesAddress'> {
-  return { hint, advisesAddress: true }
+  /** The header that the gateway asks for, in lower case. */
+  readonly wantedHeader?: string
+  /** The flag of a setup without the part that the gateway rejects: `--no-reasoning`. */
+  readonly cure?: string | undefined
 }

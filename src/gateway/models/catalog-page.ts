@@ -258,10 +258,17 @@ function readModel(id: string, entry: ListEntry, isSafe: (text: string) => boole
       : undefined,
     ...readFacts(entry),
     isConversational: isNonConversational(entry) ? (false as const) : undefined,
+    isRetired: isRetired(entry) ? (true as const) : undefined,
     displayName:
       textOf(entry['display_name']) ??
       (entry['id'] === undefined || entry['name'] === id ? undefined : textOf(entry['name'])),
   })
+}
+
+/** Whether a date in the entry, such as Mistral's `deprecation`, is in the past. */
+function isRetired(entry: ListEntry): boolean {
+  const date = entry['deprecation'] ?? entry['deprecation_date'] ?? entry['retirement_date']
+  return typeof date === 'string' && Date.parse(date) < Date.now()
 }
 
 /** The shortest key that is searched for. Local servers accept words like `ollama` as a key. */

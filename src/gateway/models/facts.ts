@@ -135,6 +135,14 @@ export function snapshotFacts(id: string): ModelFacts {
 
 /** Adds the facts of the snapshot to a model. The facts of the gateway win. */
 export function withKnownFacts(model: CatalogModel): CatalogModel {
+  const known = knownFacts.get(model) ?? addSnapshot(model)
+  knownFacts.set(model, known)
+  return known
+}
+
+const knownFacts = new WeakMap<CatalogModel, CatalogModel>()
+
+function addSnapshot(model: CatalogModel): CatalogModel {
   const { outputLimit, ...facts }: CatalogModel = { ...snapshotFacts(model.id), ...model }
   const { contextWindow: window = Number.POSITIVE_INFINITY } = facts
   // The output cannot be longer than the context window that the gateway allows.

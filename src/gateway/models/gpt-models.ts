@@ -119,6 +119,14 @@ export function familyName(model: GptModel): string {
 
 /** Parses the ID of a GPT model. Undefined for any other ID. */
 export function parseGptId(id: string): GptId | undefined {
+  if (!gptIds.has(id)) gptIds.set(id, readGptId(id))
+  return gptIds.get(id)
+}
+
+/** The rules ask several times for each of thousands of IDs. */
+const gptIds = new Map<string, GptId | undefined>()
+
+function readGptId(id: string): GptId | undefined {
   const name = plainModelName(id)
   const match = /^gpt-(\d+(?:\.\d+)*)((?:-[a-z0-9.]+)*)$/.exec(name)
   if (match === null) return undefined

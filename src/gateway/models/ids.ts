@@ -17,6 +17,15 @@ const routingSuffix = /:(?:free|floor|nitro|latest|exacto|online|beta|\d)$/
  * `gpt-oss:120b` becomes `gpt-oss-120b`. Only for comparisons: a request needs the listed ID.
  */
 export function plainModelName(id: string): string {
+  const name = plainNames.get(id) ?? readPlainName(id)
+  plainNames.set(id, name)
+  return name
+}
+
+/** The rules ask several times for each of thousands of IDs. */
+const plainNames = new Map<string, string>()
+
+function readPlainName(id: string): string {
   return (
     id
       .slice(id.lastIndexOf('/') + 1)

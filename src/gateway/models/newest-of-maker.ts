@@ -34,7 +34,11 @@ export function newestOfMaker(
 
   const models = ids.map(parseModelId).filter((model) => model !== undefined)
   const byMaker = new Map<string, ParsedId[]>()
-  for (const model of models) byMaker.set(model.maker, [...(byMaker.get(model.maker) ?? []), model])
+  for (const model of models) {
+    const ofMaker = byMaker.get(model.maker)
+    if (ofMaker === undefined) byMaker.set(model.maker, [model])
+    else ofMaker.push(model)
+  }
   const [largest = [], second = []] = [...byMaker.values()].toSorted((a, b) => b.length - a.length)
   if (largest.length < 2 || largest.length === second.length) return undefined
 

@@ -11,7 +11,7 @@ import {
   previousTiers,
   solReason,
 } from './gpt-models.ts'
-import { plainModelName, removeVendor } from './ids.ts'
+import { compareVersions, dateAtEnd, plainModelName, removeVendor } from './ids.ts'
 import { newestOfMaker } from './newest-of-maker.ts'
 
 /** A model, and why: which rule chose it, or how it matches the name that the user typed. */
@@ -67,6 +67,14 @@ const conversationTypes = [
  * such as LiteLLM's `openai/*` is a pattern (docs.litellm.ai/docs/wildcard_routing, read 2026-11-22).
  */
 export function isChatModel(model: CatalogModel): boolean {
+  const isChat = chatModels.get(model) ?? isForChat(model)
+  chatModels.set(model, isChat)
+  return isChat
+}
+
+const chatModels = new WeakMap<CatalogModel, boolean>()
+
+function isForChat(model: CatalogModel): boolean {
   if (model.isConversational === false) return false
   if (otherPurposes.test(model.id) || model.id.includes('*')) return false
   const types = model.endpointTypes
@@ -110,21 +118,99 @@ export function nativeProtocol(id: string): Protocol {
   return /^claude\b/.test(plainModelName(id)) ? 'messages' : 'chat'
 }
 
-/**
- * The default model for a client: the newest family's sol variant; or the only chat model; or the newest
- * model of the maker with the most models. Undefined if the user must choose.
- */
-export function defaultModel(
-  catalog: Catalog,
-  ...protocols: readonly Protocol[]
-): ModelWithReason | undefined {
-  const usable = catalog.models.filter((model) => supportsAny(model, protocols))
-  const newest = newestSol(gptModels(usable))
-  if (newest !== undefined) return { id: newest.model.id, reason: solReason(newest) }
+/** A model that a client may start with. */
+export interface DefaultModel extends ModelWithReason {
+  /** No rule knows it: it is one of the first in the list. A user who can be asked chooses instead. */
+  readonly isGuess?: boolean
+}
 
-  const only = onlyModel(catalog, ...protocols)
-  if (only !== undefined) return { id: only, reason: 'the only chat model of this gateway' }
-  return newestOfMaker(usable.map(({ id }) => id))
+/** So many models that no rule knows are tried. */
+const maxGuesses = 3
+
+/**
+ * The models that a client may start with, the best first. A client with one protocol gets the models that are native
+ * to it first. No model that the list calls retired, or without tools.
+ *
+ *     the newest family's sol variant
+ *     the newest GPT model of another variant
+ *     the newest sonnet
+ *     the newest model of the maker with the most models
+ *     the only chat model
+ *     the first models of the list
+ */
+export function defaultModels(
+  { models }: Pick<Catalog, 'models'>,
+  ...protocols: readonly Protocol[]
+): readonly DefaultModel[] {
+  const known = defaultsOf.get(models) ?? new Map<string, readonly DefaultModel[]>()
+  defaultsOf.set(models, known)
+  const key = protocols.join()
+  const defaults = known.get(key) ?? findDefaults({ models }, protocols)
+  known.set(key, defaults)
+  return defaults
+}
+
+/** By list and protocols: several clients and rounds of requests ask for the same. */
+const defaultsOf = new WeakMap<readonly CatalogModel[], Map<string, readonly DefaultModel[]>>()
+
+function findDefaults(
+  catalog: Pick<Catalog, 'models'>,
+  protocols: readonly Protocol[],
+): readonly DefaultModel[] {
+  const usable = catalog.models.filter(
+    (model) => model.tools !== false && !model.isRetired && supportsAny(model, protocols),
+  )
+  const [protocol, second] = protocols
+  const isNative = ({ id }: CatalogModel) => nativeProtocol(id) === protocol
+  const native = second === undefined ? usable.filter(isNative) : []
+  const [only] = usable
+  const models: readonly DefaultModel[] = [
+    ...(native.length < usable.length ? bestOfNative(native) : []),
+    ...bestOfFamilies(usable),
+    ...(usable.length === 1 && only
+      ? [{ id: only.id, reason: 'the only chat model of this gateway' }]
+      : []),
+    ...[...native, ...usable]
+      .slice(0, native.length + maxGuesses)
+      .map(({ id }) => ({ id, reason: 'one of the first models of the list', isGuess: true })),
+  ]
+  const byId = new Map(models.toReversed().map((model) => [model.id, model]))
+  const ordered = [...new Set(models.map(({ id }) => id))].map((id) => byId.get(id)!)
+  const guesses = ordered.filter(({ isGuess }) => isGuess).slice(0, maxGuesses)
+  return [...ordered.filter(({ isGuess }) => !isGuess), ...guesses]
+}
+
+/** Makers whose models are made for chat completions. */
+const knownMakers = /^(?:gemini|glm|kimi|deepseek|qwen|llama|grok|mistral|minimax)/
+
+/** The models to try first over the one protocol of a client. */
+function bestOfNative(models: readonly CatalogModel[]): readonly ModelWithReason[] {
+  const best = bestOfFamilies(models)
+  if (best.length > 0) return best
+  const known = models.filter(({ id }) => knownMakers.test(plainModelName(id))).slice(0, 1)
+  return known.map(({ id }) => ({ id, reason: "made for the client's protocol" }))
+}
+
+function bestOfFamilies(models: readonly CatalogModel[]): readonly ModelWithReason[] {
+  const gpt = gptModels(models)
+  const sol = newestSol(gpt)
+  const other = gpt.find(({ id }) => /^(?:|pro|terra|codex)$/.test(id.variant)) ?? gpt[0]
+  return [
+    sol && { id: sol.model.id, reason: solReason(sol) },
+    other && { id: other.model.id, reason: `of the newest family, ${familyName(other)}` },
+    newestSonnet(models),
+    newestOfMaker(models.map(({ id }) => id)),
+  ].filter((model) => model !== undefined)
+}
+
+/** The newest model of Claude's middle tier: `claude-sonnet-5-5`, `anthropic/claude-3.7-sonnet`. */
+function newestSonnet(models: readonly CatalogModel[]): ModelWithReason | undefined {
+  const version = (id: string) =>
+    plainModelName(id).replace(dateAtEnd, '').match(/\d+/g)?.map(Number) ?? []
+  const [newest] = models
+    .filter(({ id }) => /^claude\b.*\bsonnet\b/.test(plainModelName(id)))
+    .toSorted((a, b) => compareVersions(version(b.id), version(a.id)) || (a.id < b.id ? -1 : 1))
+  return newest && { id: newest.id, reason: 'the newest sonnet' }
 }
 
 /** The model for titles and other small work: the previous family's mini, or else the newest luna. */

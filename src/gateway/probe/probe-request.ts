@@ -46,6 +46,7 @@ export function requestAt(baseUrl: string, form: RequestForm): RequestSpec {
       ...clientRequest?.headers,
       ...betaHeader(clientRequest),
       ...agentHeader(clientRequest),
+      ...encodingHeader(clientRequest),
     },
     body: JSON.stringify({
       model,
@@ -66,7 +67,7 @@ function safeguardsMember(clientRequest: FirstRequest | undefined) {
 }
 
 /** The client's betas and the beta of its safeguards. */
-function betaHeader(clientRequest: FirstRequest | undefined) {
+function betaHeader(clientRequest: FirstRequest | undefined): FirstRequest['headers'] {
   const { headers = {}, safeguards } = clientRequest ?? {}
   if (typeof safeguards !== 'object') return {}
   const betas = [headers['anthropic-beta'], safeguards.beta].filter(Boolean)
@@ -74,9 +75,17 @@ function betaHeader(clientRequest: FirstRequest | undefined) {
 }
 
 /** Some gateways admit a client by its User-Agent. Their operators can still tell a probe from the client. */
-function agentHeader(clientRequest: FirstRequest | undefined) {
+function agentHeader(clientRequest: FirstRequest | undefined): FirstRequest['headers'] {
   const agent = clientRequest?.headers?.['user-agent']
   return agent === undefined ? {} : { 'user-agent': `${agent} repoint` }
+}
+
+/** Node decodes zstd from 22.15 on. Before, a gateway must not use it for repoint. */
+function encodingHeader(clientRequest: FirstRequest | undefined): FirstRequest['headers'] {
+  const encodings = clientRequest?.headers?.['accept-encoding']?.split(/,\s*/)
+  if (encodings === undefined) return {}
+  const readable = encodings.filter((name) => name !== 'zstd' || process.versions['zstd'])
+  return { 'accept-encoding': readable.join(',') }
 }
 
 /** The paths after the base URL. */

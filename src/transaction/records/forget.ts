@@ -4,6 +4,7 @@ import { withLock } from '../lock.ts'
 import type { RunRecord, World } from '../record.ts'
 import { abandonRun, recoverUnderLock } from '../recover.ts'
 import { removeStagesNextTo } from '../stage.ts'
+import { readFirstCopies, withoutRecords, writeFirstCopies } from './first-copies.ts'
 import { listRuns, removeAllRecords, removeRecords } from './records.ts'
 import { findState } from './state-folder.ts'
 
@@ -64,8 +65,11 @@ export function applyForget(world: World, { isAll, runs, damaged }: ForgetPlan):
 
     if (!isAll) {
       // An undo must not be deleted before the run that it undid.
-      const records = runs.map(({ id }) => paths.record(id)).toReversed()
-      return removeRecords(world, paths, [...records, ...damaged])
+      const records = [...runs.map(({ id }) => paths.record(id)).toReversed(), ...damaged]
+      // First: a record that is missing without this counts as damaged.
+      const firstCopies = records.length > 0 && readFirstCopies(world, paths)
+      if (firstCopies) writeFirstCopies(world, paths, withoutRecords(firstCopies, records))
+      return removeRecords(world, paths, records)
     }
     const changedPaths = runs.flatMap(({ files }) => files.map(({ realPath }) => realPath))
     removeStagesNextTo(world, changedPaths)

@@ -1,72 +1,168 @@
-/** Merges and deletes old records in the state folder. `merge-runs.ts` decides which. */
-import type { Bytes } from '../../edits/types.ts'
+/** Keeps the list of runs short: the newest ones stay, and `first-copies.ts` remembers what the others did. */
+import { isDeepStrictEqual } from 'node:util'
+import { compact } from '../../compact.ts'
+import { UserError, valueOrError } from '../../errors.ts'
 import { type Copies, savedCopies } from '../contents.ts'
-import { createDurably, ignoreFileErrors } from '../files.ts'
-import { encodeDocument, type RunRecord, type World } from '../record.ts'
+import { ignoreFileErrors } from '../files.ts'
+import {
+  type FileVersion,
+  gatewaysIn,
+  isSameContent,
+  isUndoOrRedo,
+  type RecordedFile,
+  type RunRecord,
+  type Runs,
+  type World,
+} from '../record.ts'
+import { undoFile } from '../undo/undo-file.ts'
+import { mergeFiles } from '../undo/undo-runs.ts'
 import { writeBlobs } from './blobs.ts'
-import { maxRuns, mergeOldest } from './merge-runs.ts'
-import { readRuns, recordNames, removeRecords } from './records.ts'
+import {
+  type FirstCopies,
+  noFirstCopies,
+  type RemovedRuns,
+  readFirstCopies,
+  versionsIn,
+  writeFirstCopies,
+} from './first-copies.ts'
+import { readRecords, recordNames, removeRecords } from './records.ts'
 import type { StatePaths } from './state-folder.ts'
 
+/** How many runs stay recorded. */
+export const maxRuns = 100
+
 /**
- * Merges the oldest runs if there are too many. Does nothing while a record is damaged, because it
- * could name any copy. The caller holds the lock.
+ * Remembers the first copies of the recorded files, and removes the oldest records if there are too many. Removes none
+ * while one is damaged or missing, because it could name any copy. The caller holds the lock.
  *
- * A crash loses nothing. One rename replaces the newest of the merged runs with the merged run. From then
- * on the records in its `replaces` no longer count, so it does not matter when they are deleted.
+ * A crash loses nothing: a record is removed after the list of first copies says what it did. Folding it again changes
+ * nothing.
  */
 export function limitRuns(world: World, paths: StatePaths, limit = maxRuns): void {
   ignoreFileErrors(() => {
-    if (recordNames(world, paths).length <= limit) return
-    const { runs, damaged } = readRuns(world, paths)
-    if (damaged.length > 0) return
-    removeReplaced(world, paths, runs)
+    const known = readFirstCopies(world, paths) ?? noFirstCopies
+    const { runs, damaged } = readRecords(world, paths, known)
+    let firstCopies = withRuns(known, runs)
 
-    const copies = savedCopies(world)
-    // The records that earlier merges replaced are deleted already.
-    const all = runs.map(({ replaces, ...run }) => run)
-    const merged = mergeOldest(copies, all, limit)
-    for (const run of merged.toReversed())
-      if (!all.includes(run)) writeMerged(world, paths, copies, run)
+    const old = damaged.length > 0 ? [] : removableRuns(runs, limit)
+    if (old.length > 0) {
+      const copies = savedCopies(world)
+      firstCopies = foldRuns(copies, firstCopies, old)
+      const added = versionsIn(firstCopies).flatMap((version) => copies.addedBytes(version) ?? [])
+      if (added.length > 0) writeBlobs(world, paths, added)
+    }
 
-    const keptIds = new Set(merged.map(({ id }) => id))
-    const obsolete = all.filter(({ id }) => !keptIds.has(id)).toReversed()
-    removeRecords(
-      world,
-      paths,
-      obsolete.map(({ id }) => paths.record(id)),
-    )
+    if (!isDeepStrictEqual(firstCopies, known)) writeFirstCopies(world, paths, firstCopies)
+    // A crash can leave records that were removed already.
+    const { removedUpTo = '' } = firstCopies
+    const left = recordNames(world, paths).filter((name) => name <= `run-${removedUpTo}.json`)
+    const obsolete = old.flatMap(({ id, replaces = [] }) => [id, ...replaces]).toReversed()
+    const names = new Set([...left, ...obsolete.map((id) => `run-${id}.json`)])
+    removeRecords(world, paths, [...names].map(paths.file))
   })
 }
 
-/** Deletes the remains of an earlier merge, before the record that replaces them can be merged. */
-function removeReplaced(world: World, paths: StatePaths, runs: readonly RunRecord[]): void {
-  const known = new Set(runs.map(({ id }) => paths.record(id)))
-  const names = [...recordNames(world, paths), ...incompleteNames(world, paths)]
-  const leftovers = names.map((name) => paths.file(name)).filter((path) => !known.has(path))
-  removeRecords(world, paths, leftovers)
-  // A process that was killed may have deleted one without flushing the folder.
-  world.files.fsyncFolder(paths.folder)
+/**
+ * The oldest runs, as many as are too many. A run is never removed before the undo of it, so the list stays longer
+ * while an undo of all of it can be redone.
+ *
+ * @param runs newest first
+ */
+export function removableRuns(runs: Runs, limit: number): Runs {
+  for (let kept = limit; kept < runs.length; kept++) {
+    const old = new Set(runs.slice(kept).map(({ id }) => id))
+    const isNeeded = runs
+      .slice(0, kept)
+      .some(({ undoes = [] }) => undoes.some(({ run }) => old.has(run)))
+    if (!isNeeded) return runs.slice(kept)
+  }
+  return []
 }
 
-/** The names of incomplete records. */
-function incompleteNames({ files }: World, paths: StatePaths): readonly string[] {
-  return files.readdir(paths.folder).filter((name) => /^run-.+\.part$/.test(name))
+/** Adds the files and settings of recorded runs. @param runs newest first */
+export function withRuns(copies: FirstCopies, runs: Runs): FirstCopies {
+  const byPath = new Map(copies.files.map((entry) => [entry.file.path, entry]))
+  for (const run of runs.toReversed())
+    for (const file of run.files) {
+      const { id, at, home } = run
+      const entry = byPath.get(file.path)
+      const [sibling] = run.files.flatMap(({ client, path }) =>
+        client === file.client ? (byPath.get(path) ?? []) : [],
+      )
+      const firstRun = sibling?.firstRun ?? { id, at, home }
+      if (entry === undefined) byPath.set(file.path, { firstRun, first: file.before, file })
+      else byPath.set(file.path, { ...entry, file: mergeFiles([[file], [entry.file]])[0]! })
+    }
+  const ids = runs.map(({ id }) => id)
+  return {
+    ...copies,
+    runs: [...new Set([...copies.runs, ...ids])].sort(),
+    files: [...byPath.values()],
+  }
 }
 
-function writeMerged(world: World, paths: StatePaths, copies: Copies, run: RunRecord): void {
-  const { files } = world
-  const path = paths.record(run.id)
-  const part = `${path}.part`
-  writeBlobs(world, paths, contentsOfRun(copies, run))
-
-  const document = encodeDocument({ run, temps: [], dropFolders: [] })
-  createDurably(files, part, document, { mode: 0o600 })
-  files.rename(part, path)
-  files.fsyncFolder(paths.folder)
+/**
+ * Folds runs into the first copies, so that their records can be removed.
+ *
+ * @param copies the contents of files. It gets the new ones, which the caller saves
+ * @param runs newest first
+ */
+export function foldRuns(copies: Copies, known: FirstCopies, runs: Runs): FirstCopies {
+  const byPath = new Map(known.files.map((entry) => [entry.file.path, entry]))
+  for (const run of runs.toReversed())
+    for (const file of run.files) {
+      const entry = byPath.get(file.path)
+      if (entry === undefined) continue
+      // The files of the newest run come last, in its order.
+      byPath.delete(file.path)
+      byPath.set(file.path, { ...entry, removed: foldFile(copies, entry.removed, run, file) })
+    }
+  const ids = new Set(runs.map(({ id }) => id))
+  return {
+    runs: known.runs.filter((id) => !ids.has(id)),
+    removedUpTo: runs[0]?.id ?? known.removedUpTo!,
+    files: [...byPath.values()],
+  }
 }
 
-/** The new copies of a merged run. Copies that are already saved, or gone, need no writing. */
-function contentsOfRun(copies: Copies, { files }: RunRecord): readonly Bytes[] {
-  return files.flatMap(({ before }) => copies.addedBytes(before) ?? [])
+function foldFile(
+  copies: Copies,
+  removed: RemovedRuns | undefined,
+  record: RunRecord,
+  file: RecordedFile,
+): RemovedRuns {
+  const { at, kind, command, address, baseUrls, model, folders } = record
+  const isSetup = !isUndoOrRedo(record) && kind !== 'repair'
+  const run = compact({ at, kind, command, address, baseUrls, model, folders })
+  const gateways = gatewaysIn(file, record)
+  const count = record.mergedRuns ?? 1
+  if (removed === undefined) return { count, run, file: { ...file, gateways } }
+
+  const earlier = removed.file.gateways ?? []
+  const isNew = (gateway: object) => gateways.every((other) => !isDeepStrictEqual(other, gateway))
+  const merged = mergeFiles([[file], [removed.file]])[0]!
+  return {
+    count: removed.count + count,
+    run: {
+      ...(isSetup ? run : removed.run),
+      folders: [...new Set([...removed.run.folders, ...folders])].sort(),
+    },
+    file: {
+      ...merged,
+      before: beforeBoth(copies, removed.file, file),
+      gateways: [...gateways, ...earlier.filter(isNew)],
+    },
+  }
+}
+
+/** What an undo of the later run, and then of the earlier ones, would leave. */
+function beforeBoth(
+  copies: Copies,
+  earlier: RecordedFile,
+  later: RecordedFile,
+): FileVersion | null {
+  if (isSameContent(earlier.written, later.before)) return earlier.before
+  const undone = valueOrError(() => undoFile({ copies, file: earlier, now: later.before }))
+  // A copy is missing, or the file cannot be parsed.
+  return undone instanceof UserError ? earlier.before : undone.result
 }

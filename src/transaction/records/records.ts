@@ -10,7 +10,20 @@ import {
   wrapFileErrors,
 } from '../files.ts'
 import { decodeDocument, type RunRecord, type World } from '../record.ts'
-import { blobNamePattern, findState, type StatePaths, stateFolder } from './state-folder.ts'
+import {
+  type FirstCopies,
+  noFirstCopies,
+  readFirstCopies,
+  removedRuns,
+  versionsIn,
+} from './first-copies.ts'
+import {
+  blobNamePattern,
+  findState,
+  movedPath,
+  type StatePaths,
+  stateFolder,
+} from './state-folder.ts'
 
 /** The file name of a record. */
 const recordNamePattern = /^run-.+\.json$/
@@ -31,12 +44,32 @@ export function listRuns(world: World): RunList {
   return paths ? readRuns(world, paths) : { runs: [], damaged: [] }
 }
 
-/** Like `listRuns`, of a state folder that exists. */
+/** The first copies of all files. Changes nothing. */
+export function listFirstCopies(world: World): FirstCopies {
+  const paths = findState(world)
+  return (paths && readFirstCopies(world, paths)) ?? noFirstCopies
+}
+
+/** Like `listRuns`, of a state folder that exists. The last runs are those whose records were removed. */
 export function readRuns(world: World, paths: StatePaths): RunList {
+  const firstCopies = readFirstCopies(world, paths) ?? noFirstCopies
+  const { runs, damaged } = readRecords(world, paths, firstCopies)
+  return { runs: [...runs, ...removedRuns(firstCopies)], damaged }
+}
+
+/** The runs that have a record. A record that someone deleted counts as damaged. */
+export function readRecords(
+  world: World,
+  paths: StatePaths,
+  { runs: expected, removedUpTo = '' }: FirstCopies,
+): RunList {
   const runs: RunRecord[] = []
   const damaged: string[] = []
 
-  for (const name of recordNames(world, paths).reverse()) {
+  const existing = recordNames(world, paths).filter((name) => name > `run-${removedUpTo}.json`)
+  const missing = expected.map((id) => `run-${id}.json`).filter((name) => !existing.includes(name))
+  damaged.push(...missing.toReversed().map(paths.file))
+  for (const name of existing.reverse()) {
     const path = paths.file(name)
     const document = readRunDocument(world, path)
     if (document === undefined) continue
@@ -48,7 +81,11 @@ export function readRuns(world: World, paths: StatePaths): RunList {
 
   // A crash can leave records that a merged run has replaced.
   const replaced = new Set(runs.flatMap(({ replaces = [] }) => replaces))
-  return { runs: runs.filter(({ id }) => !replaced.has(id)), damaged }
+  const isReplaced = (path: string) => [...replaced].some((id) => path === paths.record(id))
+  return {
+    runs: runs.filter(({ id }) => !replaced.has(id)),
+    damaged: damaged.filter((path) => !isReplaced(path)),
+  }
 }
 
 /** The file names of the records, oldest first. */
@@ -72,15 +109,12 @@ export function readRunDocument(world: World, path: string) {
 
 /** Gives a run its new paths if the home folder has moved together with the state folder in it. */
 function relocateRun(machine: Machine, run: RunRecord): RunRecord {
-  const { home } = machine
-  if (run.home === home || !isInside(stateFolder(machine), home)) return run
-
-  const newPath = (path: string) =>
-    isInside(path, run.home) ? home + path.slice(run.home.length) : path
+  if (run.home === machine.home || !isInside(stateFolder(machine), machine.home)) return run
+  const newPath = movedPath(machine, run.home)
 
   return {
     ...run,
-    home,
+    home: machine.home,
     files: run.files.map((file) => ({
       ...file,
       path: newPath(file.path),
@@ -140,6 +174,7 @@ export function removeRecords(world: World, paths: StatePaths, records: readonly
 
 /** Removes the records of every version, and all copies. The caller holds the lock. */
 export function removeAllRecords(world: World, paths: StatePaths): void {
+  ignoreMissing(() => world.files.unlink(paths.firstCopies))
   removeRecords(world, paths, recordNames(world, paths).map(paths.file))
   removeUnusedBlobs(world, paths)
 }
@@ -154,7 +189,8 @@ export function removeUnusedBlobs(world: World, paths: StatePaths): void {
   ignoreFileErrors(() => {
     const { runs, damaged } = readRuns(world, paths)
     if (damaged.length > 0) return
-    const used = new Set(runs.flatMap(hashesOf))
+    const first = versionsIn(readFirstCopies(world, paths) ?? noFirstCopies)
+    const used = new Set([...runs.flatMap(hashesOf), ...first.map((version) => version?.sha256)])
     const unused = files
       .readdir(paths.blobs)
       .filter((name) => blobNamePattern.test(name) && !used.has(name))

@@ -3,7 +3,14 @@ import { posix, win32 } from 'node:path'
 import { UserError } from '../../errors.ts'
 import type { Machine } from '../../platform/platform.ts'
 import { refuseUnsafeAsRoot } from '../as-root.ts'
-import { createFolders, displayPath, missingFolders, pathExists, wrapFileErrors } from '../files.ts'
+import {
+  createFolders,
+  displayPath,
+  isInside,
+  missingFolders,
+  pathExists,
+  wrapFileErrors,
+} from '../files.ts'
 import type { World } from '../record.ts'
 import { refuseInvalidUtf8 } from '../resolve-file.ts'
 
@@ -41,10 +48,18 @@ export function statePaths(machine: Machine) {
     newGateways: inFolder('gateways-new.json'),
     folders: inFolder('folders.json'),
     newFolders: inFolder('folders-new.json'),
+    firstCopies: inFolder('first-copies.json'),
+    newFirstCopies: inFolder('first-copies-new.json'),
     record: (id: string) => inFolder(`run-${id}.json`),
     blob: (sha256: string) => inFolder(`blobs/${sha256}`),
     file: inFolder,
   }
+}
+
+/** Gives a path of `home` its new place, if the home folder has moved together with the state folder in it. */
+export function movedPath(machine: Machine, home: string): (path: string) => string {
+  const isMoved = home !== machine.home && isInside(stateFolder(machine), machine.home)
+  return (path) => (isMoved && isInside(path, home) ? machine.home + path.slice(home.length) : path)
 }
 
 export type StatePaths = ReturnType<typeof statePaths>
@@ -80,7 +95,7 @@ function withStatePaths<Result>(world: World, work: (paths: StatePaths) => Resul
 
 /** Every file name that repoint uses in the state folder. */
 const stateNamePattern =
-  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json(\.part)?|blobs|(gateways|folders)(-new)?\.json|(models|address)\.txt(\.\d+)?)$/
+  /^(lock(-\d+-[0-9a-f]{12})?|draft\.json|journal\.json|run-.+\.json(\.part)?|blobs|(gateways|folders|first-copies)(-new)?\.json|(models|address|served)\.txt(\.\d+)?)$/
 
 /** File names in `blobs`: copies, named by their hash, and copies that are still being written. */
 export const blobNamePattern = /^([0-9a-f]{64}|new-[0-9a-f]{12})$/

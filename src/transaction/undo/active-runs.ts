@@ -16,7 +16,14 @@
  * A redo undoes an undo, and an undo that is undone does not count: run 5 undoes run 4, so run 1 is active
  * again. After run 6, run 2 is the newest, because its redo is newer than that of run 1.
  */
-import { isUndoOrRedo, type RunPart, type RunRecord, type Runs } from '../record.ts'
+import { basename } from 'node:path'
+import {
+  isUndoOrRedo,
+  type RecordedFile,
+  type RunPart,
+  type RunRecord,
+  type Runs,
+} from '../record.ts'
 
 /**
  * The setups, `off`s and repairs that are not undone, newest first. A run that was undone for some of its
@@ -26,9 +33,9 @@ import { isUndoOrRedo, type RunPart, type RunRecord, type Runs } from '../record
  * Promise: every such run is in this list, or a recorded undo undid it and no redo followed.
  */
 export function activeRuns(runs: Runs, clients?: readonly string[]): Runs {
-  const undone = undoneParts(runs)
+  const undone = undoneFiles(runs)
   const redos = newestRedos(runs)
-  const isActive = ({ id }: RunRecord, client: string) => !undone.has(partKey({ run: id, client }))
+  const isActive = ({ id }: RunRecord, file: RecordedFile) => !undone.has(fileKey(id, file))
 
   return runsExceptUndos(runs, clients, isActive)
     .flatMap((run) => splitByPosition(run, redos))
@@ -40,12 +47,12 @@ export function activeRuns(runs: Runs, clients?: readonly string[]): Runs {
 export function runsExceptUndos(
   runs: Runs,
   clients: readonly string[] | undefined,
-  isIncluded: (run: RunRecord, client: string) => boolean = () => true,
+  isIncluded: (run: RunRecord, file: RecordedFile) => boolean = () => true,
 ): Runs {
   return runs.flatMap((run) => {
     if (isUndoOrRedo(run)) return []
     const files = run.files.filter(
-      ({ client }) => isSelected(client, clients) && isIncluded(run, client),
+      (file) => isSelected(file.client, clients) && isIncluded(run, file),
     )
     return files.length > 0 ? [{ ...run, files }] : []
   })
@@ -93,19 +100,40 @@ function redoneParts(redo: RunRecord, runs: Runs): readonly RunPart[] {
 }
 
 /**
- * The parts that are undone, of setups and of undos. The runs are read from the newest one, because only a
+ * The files that are undone, of setups and of undos. A merged run of an earlier version can have files of two
+ * installations, and an undo in one of them lists only its files. The runs are read from the newest one, because only a
  * later run can undo an undo: in the example, run 6 undoes run 3, and so run 3 no longer undoes run 2.
  */
-export function undoneParts(runs: Runs): ReadonlySet<string> {
+export function undoneFiles(runs: Runs): ReadonlySet<string> {
   const undone = new Set<string>()
+  const byId = new Map(runs.map((run) => [run.id, run]))
 
-  for (const run of runs)
-    for (const part of run.undoes ?? []) {
-      const isUndoneItself = undone.has(partKey({ run: run.id, client: part.client }))
-      if (!isUndoneItself) undone.add(partKey(part))
+  for (const undo of runs)
+    for (const { run, client } of undo.undoes ?? []) {
+      const ofClient = (file: RecordedFile) => file.client === client
+      const listed = undo.files.filter(ofClient)
+      const files = byId.get(run)?.files.filter(ofClient) ?? []
+      for (const file of files) {
+        const inUndo = listed.find(({ path }) => path === file.path)
+        // Another installation's files. An undo does not list the files of runs that had no effect left.
+        if (inUndo === undefined && isElsewhere(file, listed)) continue
+        const placed = inUndo === undefined ? listed : [inUndo]
+        const isRedone = placed.some((other) => undone.has(fileKey(undo.id, other)))
+        if (!isRedone) undone.add(fileKey(run, file))
+      }
     }
 
   return undone
+}
+
+/** Whether a file of the same name is in another folder: `CODEX_HOME` names a second installation. */
+export function isElsewhere({ path }: RecordedFile, files: readonly RecordedFile[]): boolean {
+  return files.some((file) => file.path !== path && basename(file.path) === basename(path))
+}
+
+/** A string for a file of a run, as the key of a set. */
+export function fileKey(run: string, { client, path }: RecordedFile): string {
+  return `${run} ${client} ${path}`
 }
 
 /** Whether a command is about a client. Without names, it is about every client. */

@@ -18,18 +18,30 @@
  *     rollback --redo       the undo of run 1          run 1
  *     rollback --redo       the undo of run 2          run 1, run 2
  */
-import { basename } from 'node:path'
-import { startsWith } from '../../edits/values/paths.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { isWholeFile } from '../../edits/types.ts'
+import { pathKey, startsWith } from '../../edits/values/paths.ts'
 import type { AllFiles } from '../contents.ts'
 import {
   decidesEndpoint,
+  type FileVersion,
+  isHeldBack,
+  isSameContent,
   isUndoOrRedo,
+  type KeptSetting,
   type RecordedFile,
   type RunPart,
   type RunRecord,
   type Runs,
 } from '../record.ts'
-import { activeRuns, isSelected, partKey, runsExceptUndos, undoneParts } from './active-runs.ts'
+import {
+  activeRuns,
+  fileKey,
+  isElsewhere,
+  isSelected,
+  runsExceptUndos,
+  undoneFiles,
+} from './active-runs.ts'
 import type { UndoOptions } from './undo-client.ts'
 import { hasVisibleEffect, type UndoPlan, undoRuns } from './undo-runs.ts'
 
@@ -53,7 +65,63 @@ export function undoNewest(runs: Runs, now: AllFiles, options: UndoOptions): Und
     withoutEffect.push(...plan.undoes)
   }
 
-  return undefined
+  return options.force ? finishHeldBack(runs, now, options) : undefined
+}
+
+/** Restores the files of what earlier undos held back, if no run is active: `--force` is the hint for them. */
+function finishHeldBack(runs: Runs, now: AllFiles, options: UndoOptions): UndoPlan | undefined {
+  const clients = [...new Set(heldBackIn(runs, now, options.clients).map(({ client }) => client))]
+  if (clients.length === 0) return undefined
+  const plan = undoRuns(runsExceptUndos(runs, clients), now, options)
+  return hasVisibleEffect(plan, now) ? plan : undefined
+}
+
+/**
+ * The settings that undos held back, and that still have the values which those left. A setting that has its value
+ * from before every run is undone, whatever an undo left: for example, an undo of `off` kept its model, and then the
+ * setup before `off` was undone.
+ *
+ * @param files the files now, or after another undo
+ */
+export function heldBackIn(
+  runs: Runs,
+  files: AllFiles,
+  clients: readonly string[] | undefined,
+): readonly KeptSetting[] {
+  const undone = undoneFiles(runs)
+  const found = new Map<string, KeptSetting>()
+  for (const run of runs) {
+    if (run.kind !== 'undo') continue
+    for (const setting of (run.kept ?? []).filter(isHeldBack)) {
+      const file = run.files.find(({ path }) => path === setting.file)
+      const key = pathKey([setting.file, ...setting.path])
+      if (file === undefined || found.has(key) || !isSelected(setting.client, clients)) continue
+      if (undone.has(fileKey(run.id, file)) || !hasValueOf(file.written, { files, file, setting }))
+        continue
+      const first = runs.flatMap((one) => one.files).findLast(({ path }) => path === file.path)
+      const isOriginal = first !== undefined && hasValueOf(first.before, { files, file, setting })
+      if (!isOriginal) found.set(key, setting)
+    }
+  }
+  return [...found.values()]
+}
+
+/** Whether a setting that exists now has the same value as in another version of its file. */
+function hasValueOf(
+  version: FileVersion | null,
+  {
+    files,
+    file,
+    setting: { path },
+  }: { readonly files: AllFiles; readonly file: RecordedFile; readonly setting: KeptSetting },
+): boolean {
+  const now = files.get(file.path)
+  if (isWholeFile(path)) return now !== null && isSameContent(now, version)
+  const { copies } = files
+  const value = copies.documentOf(file, now)?.get(path)
+  return (
+    value !== undefined && isDeepStrictEqual(value, copies.documentOf(file, version)?.get(path))
+  )
 }
 
 /**
@@ -95,22 +163,20 @@ function isSameInstallation(
 ): boolean {
   const known = filesToUndo.filter((file) => file.client === client)
   if (known.length === 0) return false
-
-  const isInAnotherFolder = ({ path }: RecordedFile) =>
-    known.some((file) => file.path !== path && basename(file.path) === basename(path))
-  return !run.files.some((file) => file.client === client && isInAnotherFolder(file))
+  return !run.files.some((file) => file.client === client && isElsewhere(file, known))
 }
 
 /**
  * `repoint rollback --original`: undoes every run that is not undone. With `force`, every file gets its
  * first copy, even if an earlier undo kept something in it.
+ *
+ * Promise: afterwards no run is active, even if the files did not change. So the next undo has nothing to do.
  */
 export function undoAll(runs: Runs, now: AllFiles, options: UndoOptions): UndoPlan | undefined {
-  const runsToUndo = options.force
-    ? runsExceptUndos(runs, options.clients)
-    : activeRuns(runs, options.clients)
+  const active = activeRuns(runs, options.clients)
+  const runsToUndo = options.force ? runsExceptUndos(runs, options.clients) : active
   const plan = undoRuns(runsToUndo, now, options)
-  return hasVisibleEffect(plan, now) ? plan : undefined
+  return active.length > 0 || hasVisibleEffect(plan, now) ? plan : undefined
 }
 
 /**
@@ -125,8 +191,8 @@ export function redo(runs: Runs, now: AllFiles, options: UndoOptions): UndoPlan 
   const keptRuns = options.force ? runsWithKeptFiles('redo', runs, options.clients) : []
   if (keptRuns.length > 0) return undoRuns(keptRuns, now, options)
 
-  // These parts include the undos that a redo took back.
-  const undone = undoneParts(runs)
+  // They include the undos that a redo took back.
+  const undone = undoneFiles(runs)
   const pathsWrittenSince = new Set<string>()
 
   for (const run of runs) {
@@ -135,8 +201,9 @@ export function redo(runs: Runs, now: AllFiles, options: UndoOptions): UndoPlan 
 
     const canBeRedone = ({ client }: RunPart) =>
       isSelected(client, options.clients) &&
-      !undone.has(partKey({ run: run.id, client })) &&
-      run.files.every((file) => file.client !== client || !pathsWrittenSince.has(file.path))
+      run.files
+        .filter((file) => file.client === client)
+        .every((file) => !undone.has(fileKey(run.id, file)) && !pathsWrittenSince.has(file.path))
     const clients = (run.undoes ?? []).filter(canBeRedone).map(({ client }) => client)
     const files = run.files.filter(({ client }) => clients.includes(client))
     if (files.length === 0) continue

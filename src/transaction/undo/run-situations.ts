@@ -15,6 +15,7 @@ import {
   historyOf,
   valueInVersion,
 } from './compare.ts'
+import { isObject } from './undo-file.ts'
 import type { Situation } from './undo-safety.ts'
 
 /**
@@ -48,8 +49,12 @@ function changedEndpoint(file: RecordedFile, now: AllFiles): readonly ComparedSe
   )
   // config.toml: an address with its earlier value is undone already.
   if (scope === 'keys') return settings.filter(({ isOurs, isEarlier }) => !isOurs && !isEarlier)
-  // `off` deleted auth.json, and then a login created it: none of it is ours.
-  if (written === null) return settings
+  // `off` deleted auth.json, and then a login created it: none of it is ours. A login has a key or a table.
+  if (written === null) {
+    const { root = {} } = now.copies.documentOf(file, current) ?? {}
+    const isLogin = Object.values(root).some(isObject) || settings.some((value) => value.now)
+    return isLogin ? settings : []
+  }
   // A setup wrote a key into auth.json, and then a login removed it. The key counts as changed even if
   // there was none before the setup: without a key, the file can contain a login.
   return settings.filter(({ isOurs }) => !isOurs)
@@ -66,17 +71,15 @@ function hadAddress(files: readonly RecordedFile[], now: AllFiles): boolean {
 /**
  * Finds whether an undo keeps a whole file that still has a key as the run wrote it.
  *
- * @param now all files, as the undo finds them
- * @param kept the settings that it keeps
+ * @param undone all files after the undo, and the settings that it keeps
  */
 export function keptKeySituations(
   files: readonly RecordedFile[],
-  now: AllFiles,
-  kept: readonly KeptSetting[],
+  { result, kept }: { readonly result: AllFiles; readonly kept: readonly KeptSetting[] },
 ): readonly Situation[] {
   const isKept = ({ path }: RecordedFile) => kept.some(({ file }) => file === path)
   const keptFiles = files.filter((file) => file.scope === 'whole' && isKept(file))
-  return keptFiles.some((file) => hasKeyOfRun(historyOf(now, file))) ? ['our-key-stays'] : []
+  return keptFiles.some((file) => hasKeyOfRun(historyOf(result, file))) ? ['our-key-stays'] : []
 }
 
 function hasKeyOfRun(history: FileHistory): boolean {

@@ -6,10 +6,13 @@
  *
  * 1. `--force`: every file gets its copy (`restore-copies`).
  * 2. `endpointSituations`: did someone point the client elsewhere since? If so, everything stays (`keep-all`).
- * 3. `undoFiles` undoes our settings in memory: by `remove-ours`, `keep-without-role` or `remove-table`.
- * 4. Is the result safe? `undo-safety.ts` decides. If not, step 3 tries the next way.
+ * 3. `undoFiles` undoes our settings in memory: by `remove-ours` or `remove-table`, each at first without, and then
+ *    with what the client needs to read the rest.
+ * 4. Is the result safe? `undo-safety.ts` decides. If not, step 3 tries the next one.
  * 5. If no way is safe, everything stays.
  */
+import { compact } from '../../compact.ts'
+import { pathKey } from '../../edits/values/paths.ts'
 import {
   type AllFiles,
   type FileContents,
@@ -17,12 +20,12 @@ import {
   plannedBytes,
   withChanges,
 } from '../contents.ts'
-import type { FileVersion, KeptSetting, RecordedFile } from '../record.ts'
+import type { FileVersion, KeptSetting, ReasonToKeep, RecordedFile } from '../record.ts'
 import { historyOf, modelCheckFor } from './compare.ts'
 import { endpointSituations, keptKeySituations } from './run-situations.ts'
 import { type UndoWay, undoFile } from './undo-file.ts'
 import { isSafe, type Situation } from './undo-safety.ts'
-import { settingWays } from './undo-settings.ts'
+import { type SettingChecks, settingWays } from './undo-settings.ts'
 
 export interface UndoOptions {
   /** Restores the copies byte for byte, even if someone changed the files since. */
@@ -65,23 +68,72 @@ export function undoClient(
   if (force) return undoFiles(files, now, 'restore-copies')
   if (!isSafe(endpointSituations(files, now))) return undoFiles(files, now, 'keep-all')
 
-  for (const way of settingWays) {
-    const undone = undoFiles(files, now, way)
-    const situations = [
-      ...keptKeySituations(files, now, undone.kept),
-      ...(findSituations?.(client, plannedBytes(now, undone.result)) ?? []),
-    ]
-    if (isSafe(situations)) return undone
-  }
+  const situationsAfter = (undone: UndoneClient): readonly Situation[] => [
+    ...keptKeySituations(files, undone),
+    ...(findSituations?.(client, plannedBytes(now, undone.result)) ?? []),
+  ]
+  const isSafeAfter = (undone: UndoneClient) => isSafe(situationsAfter(undone))
+  let why: ReasonToKeep = 'together'
+  for (const way of settingWays)
+    for (const needsAll of [false, true]) {
+      const undone = undoFiles(files, now, way, needsAll ? () => true : undefined)
+      const situations = situationsAfter(undone)
+      if (!isSafe(situations)) why = reasonFor(situations) ?? why
+      else return needsAll ? keepFewest(undone, files, now, isSafeAfter) : undone
+    }
 
-  return undoFiles(files, now, 'keep-all')
+  const keptAll = undoFiles(files, now, 'keep-all')
+  const withReason = (setting: KeptSetting) =>
+    setting.why === 'together' ? { ...setting, why } : setting
+  return { ...keptAll, kept: keptAll.kept.map(withReason) }
 }
 
-function undoFiles(files: readonly RecordedFile[], now: AllFiles, way: UndoWay): UndoneClient {
+/** The situation that keeps everything of a client, as the reason for each of its settings. */
+function reasonFor(situations: readonly Situation[]): ReasonToKeep | undefined {
+  const reasons = [
+    'wrong-key',
+    'our-key-stays',
+    'our-key-elsewhere',
+    'address-moved',
+    'unreadable',
+  ] as const
+  return reasons.find((reason) => situations.includes(reason))
+}
+
+/** Removes each setting and empty table that stays as needed, and that the client does not need. */
+function keepFewest(
+  all: UndoneClient,
+  files: readonly RecordedFile[],
+  now: AllFiles,
+  isSafeAfter: (undone: UndoneClient) => boolean,
+): UndoneClient {
+  let fewest = all
+  const unneeded = new Set<string>()
+  for (const { file, path, why } of all.kept) {
+    if (why !== 'needed') continue
+    const key = pathKey([file, ...path])
+    const isNeeded: NonNullable<SettingChecks['isNeeded']> = (...place) => {
+      const other = pathKey([place[0], ...place[1]])
+      return other !== key && !unneeded.has(other)
+    }
+    const undone = undoFiles(files, now, all.way, isNeeded)
+    if (!isSafeAfter(undone)) continue
+    unneeded.add(key)
+    fewest = undone
+  }
+  return fewest
+}
+
+function undoFiles(
+  files: readonly RecordedFile[],
+  now: AllFiles,
+  way: UndoWay,
+  isNeeded?: SettingChecks['isNeeded'],
+): UndoneClient {
   const isOurModel = modelCheckFor(files, now)
   const undone = files.map((file) => ({
     path: file.path,
-    ...undoFile(historyOf(now, file), way, isOurModel),
+    ...undoFile(historyOf(now, file), way, compact({ isOurModel, isNeeded })),
   }))
   const versions = new Map<string, FileVersion | null>(
     undone.map(({ path, result }) => [path, result]),

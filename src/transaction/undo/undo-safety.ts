@@ -27,6 +27,9 @@ export const undoSafety = {
   /** A file that stays as a whole still has the gateway's key, so it needs the gateway's address. */
   'our-key-stays': 'only-by-force',
 
+  /** The client's files would have a known key without its address, because the file with the address is gone. */
+  'our-key-elsewhere': 'only-by-force',
+
   /** The client could no longer read its files. */
   unreadable: 'only-by-force',
   /** The client cannot read its files, but that was so before the undo, or before a run. */

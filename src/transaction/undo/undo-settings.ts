@@ -21,9 +21,8 @@ import {
 } from './compare.ts'
 
 /**
- * How an undo changes settings. Every undo but that of whole files begins with `remove-ours`. The ways differ only
- * in a shared table: one that the run created, and into which someone wrote since. Here the user added the
- * retries:
+ * How an undo changes settings. The ways differ only in a shared table: one that the run created, and into which someone
+ * wrote since. Here the user added the retries:
  *
  *     before    written                      now
  *     -         [model_providers.gateway]    [model_providers.gateway]
@@ -31,12 +30,21 @@ import {
  *               base_url = "https://gw"      base_url = "https://gw"
  *                                            request_max_retries = 9
  *
- * - `remove-ours` leaves only the retries. Codex does not start with that: a provider must have a name.
- * - `keep-without-role` leaves the name too. It may stay, because it names neither the address nor the key.
- * - `remove-table` leaves nothing, if Codex does not start with what someone wrote there either.
+ * - `remove-ours` leaves only the retries. Codex does not start with that: a provider must have a name. So the undo
+ *   leaves the name too, as needed. It may, because the name is neither the address nor the key. An empty table can be
+ *   needed as well: pi reads no file without `providers`.
+ * - `remove-table` leaves nothing, if Codex does not start with what someone wrote there either. Around the table, it
+ *   leaves what is needed too.
  */
-export const settingWays = ['remove-ours', 'keep-without-role', 'remove-table'] as const
+export const settingWays = ['remove-ours', 'remove-table'] as const
 export type SettingWay = (typeof settingWays)[number]
+
+/** What the undo of a file asks about its settings. */
+export interface SettingChecks {
+  readonly isOurModel: ModelCheck
+  /** Whether the client needs a setting without a role, or an empty table, to read the rest. Absent: it needs none. */
+  readonly isNeeded?: (file: string, path: SettingPath) => boolean
+}
 
 export interface UndoneFile {
   /** The file after the undo. Null: the undo removes it, or it is gone already. */
@@ -45,25 +53,25 @@ export interface UndoneFile {
 }
 
 /** The history of a file that exists now. */
-interface ExistingFile extends FileHistory {
+export interface ExistingFile extends FileHistory {
   readonly now: FileVersion
 }
 
 /**
  * Gives each setting that is still ours its earlier value. The others are kept: as `changed` if someone
- * changed them since, and with `keep-without-role` as `together` if they have no role and are in a shared table.
+ * changed them since, or as `needed`.
  */
 export function undoSettings(
   history: ExistingFile,
   way: SettingWay,
-  isOurModel: ModelCheck,
+  checks: SettingChecks,
 ): UndoneFile {
   const { copies, file, now } = history
-  const decision = decide(history, way, isOurModel)
-  const { changed, together } = decision
+  const decision = decide(history, way, checks)
+  const { changed, needed, emptyTables } = decision
   const kept = [
     ...pathsOf(changed).map((path) => keptSetting(file, path, 'changed')),
-    ...pathsOf(together).map((path) => keptSetting(file, path, 'together')),
+    ...[...pathsOf(needed), ...emptyTables].map((path) => keptSetting(file, path, 'needed')),
   ]
 
   const bytes = bytesAfter(decision, history)
@@ -77,43 +85,74 @@ interface SettingsDecision {
   readonly undone: readonly ComparedSetting[]
   /** Kept, because someone changed them since. */
   readonly changed: readonly ComparedSetting[]
-  /** Kept, because they must stay together with what someone wrote into their table. */
-  readonly together: readonly ComparedSetting[]
+  /** Kept, because the client could not read what someone wrote into their table without them. */
+  readonly needed: readonly ComparedSetting[]
+  /** Tables of ours that stay, without the settings of ours in them, for the same reason. */
+  readonly emptyTables: readonly SettingPath[]
   /** Removed with everything in them. */
   readonly tables: readonly SettingPath[]
 }
 
-function decide(history: ExistingFile, way: SettingWay, isOurModel: ModelCheck): SettingsDecision {
+function decide(
+  history: ExistingFile,
+  way: SettingWay,
+  { isOurModel, isNeeded }: SettingChecks,
+): SettingsDecision {
   const settings = compareSettings(history, isOurModel).filter(
     ({ isChangedByRun, isEarlier }) => isChangedByRun && !isEarlier,
   )
-  switch (way) {
-    case 'remove-ours':
-      return removeOurs(settings)
-    case 'keep-without-role':
-      return keepWithoutRole(history, settings)
-    case 'remove-table':
-      return removeTable(history, settings)
-  }
+  const decision = way === 'remove-ours' ? removeOurs(settings) : removeTable(history, settings)
+  return isNeeded ? keepNeeded(history, decision, isNeeded) : decision
 }
 
 function removeOurs(settings: readonly ComparedSetting[]): SettingsDecision {
   return {
     undone: settings.filter(({ isOurs }) => isOurs),
     changed: settings.filter(({ isOurs }) => !isOurs),
-    together: [],
+    needed: [],
+    emptyTables: [],
     tables: [],
   }
 }
 
-function keepWithoutRole(
+/** Keeps settings without a role below the tables that others wrote into, and empty tables there, if they are needed. */
+function keepNeeded(
   history: ExistingFile,
-  settings: readonly ComparedSetting[],
+  decision: SettingsDecision,
+  isNeeded: NonNullable<SettingChecks['isNeeded']>,
 ): SettingsDecision {
-  const decision = removeOurs(settings)
-  const together = withoutRoleInSharedTables(history, decision)
-  const undone = decision.undone.filter((setting) => !together.includes(setting))
-  return { ...decision, undone, together }
+  const bytesWithoutOurs = bytesAfter(decision, history)
+  if (bytesWithoutOurs === null) return decision
+
+  const { file } = history
+  const document = formatOf(file.format).read(bytesWithoutOurs, file.path)
+  const remains = (table: SettingPath) => table.length === 0 || document.get(table) !== undefined
+  const isShared = (table: SettingPath) => isTableOfRun(history, table) && remains(table)
+  const isRemoved = (path: SettingPath) => decision.tables.some((table) => startsWith(path, table))
+
+  const needed = decision.undone.filter(
+    ({ path, setting }) =>
+      path.some((_, end) => (end > 0 || path.length === 1) && isShared(path.slice(0, end))) &&
+      !setting.role &&
+      !setting.isSecret &&
+      !isRemoved(path) &&
+      isNeeded(file.path, path),
+  )
+  const undone = decision.undone.filter((setting) => !needed.includes(setting))
+  const ancestors = uniquePaths(
+    undone.flatMap(({ path }) => path.map((_, end) => path.slice(0, end))),
+  )
+  const emptyTables = ancestors.filter(
+    (table) =>
+      table.length > 0 &&
+      table.every((step) => typeof step === 'string') &&
+      isShared(table.slice(0, -1)) &&
+      !remains(table) &&
+      !isRemoved(table) &&
+      !needed.some(({ path }) => startsWith(path, table)) &&
+      isNeeded(file.path, table),
+  )
+  return { ...decision, undone, needed, emptyTables }
 }
 
 function removeTable(
@@ -126,14 +165,15 @@ function removeTable(
   return {
     undone: settings.filter(isUndone),
     changed: settings.filter((setting) => !isUndone(setting)),
-    together: [],
+    needed: [],
+    emptyTables: [],
     tables,
   }
 }
 
 /** The file after the undo. Null: nothing of it is left. */
 function bytesAfter(
-  { undone, changed, together, tables }: SettingsDecision,
+  { undone, changed, needed, emptyTables, tables }: SettingsDecision,
   { copies, file, now }: ExistingFile,
 ): Bytes | null {
   const versions = {
@@ -142,8 +182,12 @@ function bytesAfter(
     now: copies.bytesOf(now) as Bytes,
   }
   const restore = [...pathsOf(undone), ...tables]
-  const keep = pathsOf([...changed, ...together])
-  return formatOf(file.format).undo(versions, { restore, keep }, file.path)
+  const keep = pathsOf([...changed, ...needed])
+  const { undo, edit } = formatOf(file.format)
+  const bytes = undo(versions, { restore, keep }, file.path)
+  if (bytes === null || emptyTables.length === 0) return bytes
+  const empty = emptyTables.map((path) => ({ path, value: {} }))
+  return edit(bytes, empty, file.path)
 }
 
 function pathsOf(settings: readonly ComparedSetting[]): readonly SettingPath[] {
@@ -166,41 +210,25 @@ function tablesToRemove(history: FileHistory): readonly SettingPath[] {
     endpointPaths.filter((path) => startsWith(path, table)).every(isAsWritten)
 
   const tables = uniquePaths(endpointPaths.map((path) => path.slice(0, -1)))
-  return tables.filter((table) => isTableOfRun(history, table) && isEndpointAsWritten(table))
-}
-
-/**
- * The settings of ours without a role, in the tables that remain if every setting of ours is undone: someone else
- * wrote into those.
- *
- * @param removesOurs the decision to undo every setting of ours
- */
-function withoutRoleInSharedTables(
-  history: ExistingFile,
-  removesOurs: SettingsDecision,
-): readonly ComparedSetting[] {
-  const bytesWithoutOurs = bytesAfter(removesOurs, history)
-  if (bytesWithoutOurs === null) return []
-  const { file } = history
-  const document = formatOf(file.format).read(bytesWithoutOurs, file.path)
-
-  return removesOurs.undone.filter(({ path, setting }) => {
-    const table = path.slice(0, -1)
-    const isShared = isTableOfRun(history, table) && document.get(table) !== undefined
-    return isShared && !setting.role && !setting.isSecret
-  })
+  return tables.filter(
+    (table) => table.length > 0 && isTableOfRun(history, table) && isEndpointAsWritten(table),
+  )
 }
 
 /** The earlier permissions. A file that keeps a key keeps its own, which close it to other users. */
-function permissionsAfterUndo(history: ExistingFile, changed: readonly ComparedSetting[]): number {
+export function permissionsAfterUndo(
+  history: ExistingFile,
+  changed: readonly ComparedSetting[],
+): number {
   const keepsKey = changed.some(({ setting }) => setting.role === 'key')
   const earlier = keepsKey ? null : versionToRestore(history)
   return earlier?.mode ?? history.now.mode
 }
 
-/** Whether the run created the table. The root of a file is no such table. */
+/** Whether the run created the table, or the file if it is the root. */
 function isTableOfRun(history: FileHistory, table: SettingPath): boolean {
-  return table.length > 0 && valueInVersion(history, 'before', table) === undefined
+  if (table.length === 0) return history.file.before === null
+  return valueInVersion(history, 'before', table) === undefined
 }
 
 /** The version before the run, with the permissions of now if someone changed them since the run. */

@@ -1,6 +1,5 @@
 import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
-import { launchSettingsOf } from '../../../src/clients/contract/client.ts'
 import { planFixes } from '../../../src/clients/plan/edit-file.ts'
 import { decidesEndpoint } from '../../../src/transaction/record.ts'
 import {
@@ -95,8 +94,10 @@ describe('our table', () => {
     const { findings, after } = setUp(aHome(aTable(lines, 'gateway', 'https://old.example/v1')))
     expect(findings).toContainEqual(
       expect.objectContaining({
-        code: 'codex-provider-setting',
-        message: expect.stringMatching('env_http_headers, supports_standalone_web_search'),
+        code: 'codex-foreign-settings',
+        needsConsentTo: expect.stringMatching(
+          /env_http_headers and .*supports_standalone_web_search/,
+        ),
       }),
     )
     expect(tableOf(after)).not.toHaveProperty('env_http_headers')
@@ -202,7 +203,7 @@ describe('a run', () => {
   const providerOf = (disk: Disk) => {
     const { target } = planOn(codex, {})
     const launchInput = { args: [], tempFolder: '/home/ada/run', env: {} }
-    const { args } = launchSettingsOf(codex, filesOf(codex, aMachine(), disk), target, launchInput)
+    const { args } = codex.launchSettings(filesOf(codex, aMachine(), disk), target, launchInput)
     return args.find((arg) => arg.startsWith('model_provider='))
   }
 

@@ -81,8 +81,22 @@ const cases: readonly Case[] = [
     (line): Case => ({
       ...expected('codex-provider-auth', '~/.codex/config.toml:10', 'error', 'consent'),
       disk: codexHome(`${line}\n`),
+      context: { writtenBaseUrls: ['https://gw.example/v1'] },
     }),
   ),
+  {
+    ...expected('codex-remote-compaction', '~/.codex/config.toml:5', 'warning', 'plain'),
+    disk: {
+      ...codexAuth,
+      '.codex/config.toml': codexConfig.replace(/^name = .*$/m, 'name = "OpenAI"'),
+    },
+  },
+  {
+    ...expected('codex-auth-combined', '~/.codex/config.toml:15', 'error', 'none'),
+    disk: withTable(
+      'name = "Left"\nbase_url = "http://127.0.0.1:9/v1"\nrequires_openai_auth = true\nauth = { command = "x" }',
+    ),
+  },
   {
     ...expected('codex-no-auth', '~/.codex/config.toml:4', 'error', 'plain'),
     disk: {
@@ -126,13 +140,6 @@ const cases: readonly Case[] = [
     disk: {
       ...codexHome(),
       '/etc/codex/config.toml': 'cli_auth_credentials_store = "ephemeral"\n',
-    },
-  },
-  {
-    ...expected('codex-project-config', '~/work/.codex/config.toml:1', 'error', 'none'),
-    disk: {
-      ...codexHome(),
-      '/home/ada/work/.codex/config.toml': 'openai_base_url = "https://evil.example"\n',
     },
   },
   {
@@ -190,6 +197,16 @@ const cases: readonly Case[] = [
       ),
     },
   },
+  ...['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'].map(
+    (name): Case => ({
+      ...expected('codex-proxy', 'environment', 'error', 'none'),
+      disk: {
+        ...codexAuth,
+        '.codex/config.toml': codexConfig.replaceAll('https://gw.example', 'http://127.0.0.1:8080'),
+      },
+      machine: { env: { [name]: 'http://proxy:3128', NO_PROXY: 'internal' } },
+    }),
+  ),
   {
     ...expected('codex-relative-home', 'environment', 'warning', 'none'),
     disk: { 'work/c/config.toml': '' },

@@ -20,14 +20,14 @@ function recorded(
 
 test('a hidden secret is masked in lines, remarks and documents', () => {
   const { output, session } = recorded()
-  session.hide('very-secret')
-  session.say('key very-secret')
-  session.remark('warning: very-secret')
-  expect(output.out + output.err).not.toContain('very-secret')
+  session.hide('very-secret-1')
+  session.say('key very-secret-1')
+  session.remark('warning: very-secret-1')
+  expect(output.out + output.err).not.toContain('very-secret-1')
 
   const json = recorded({ isJson: true })
-  json.session.hide('very-secret')
-  json.session.document({ message: 'very-secret' })
+  json.session.hide('very-secret-1')
+  json.session.document({ message: 'very-secret-1' })
   expect(JSON.parse(json.output.out)).toEqual({ message: '....' })
 })
 

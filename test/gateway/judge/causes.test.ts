@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { resultFor } from '../../../src/commands/setup/prove/results.ts'
+import { concernsAll } from '../../../src/commands/prove/prove.ts'
 import { causeRows, causesOf } from '../../../src/gateway/judge/causes/find-causes.ts'
 import type { Cause } from '../../../src/gateway/judge/causes/row.ts'
 import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { readErrorBody } from '../../../src/gateway/judge/error-body.ts'
 import { errorFor } from '../../../src/gateway/judge/judge.ts'
 import { type OutcomeCode, outcomeCodes } from '../../../src/outcome-codes.ts'
-import { byId } from '../../client-modules/support.ts'
 import { type Rejection, rejections, requestOf, responseOf } from './rejections.ts'
 
 /** The rows of the table in the header of diagnose.ts. */
@@ -44,7 +43,5 @@ test.each(table)('$cause: usually $code', async ({ cause, code, blames, stopsAll
   expect(outcomeCodes[code].blames).toBe(blames)
 
   const error = errorFor(usual[0]!)
-  const result = resultFor(byId('codex'), () => Promise.reject(error))
-  if (stopsAll) await expect(result).rejects.toBe(error)
-  else expect(await result).toMatchObject({ kind: 'failed', error })
+  expect(concernsAll(error)).toBe(stopsAll)
 })

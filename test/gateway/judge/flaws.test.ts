@@ -112,7 +112,7 @@ describe.each(clients)('$id', ({ label, accepts }) => {
       const protocol = name as Protocol
       for (const { name: caseName } of flawCases.filter((row) => row.protocol === protocol)) {
         const request = { route: protocol, address: 'http://127.0.0.1', secrets: [] }
-        const sender = { label, accepts: table }
+        const sender = { label, body: {}, accepts: table }
         const outcome = diagnose(answerOf(protocol, caseName), { ...request, sender })
         const { flaws = [] } = readInference(protocol, answerOf(protocol, caseName)) as {
           flaws?: string[]

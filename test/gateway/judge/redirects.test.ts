@@ -28,12 +28,14 @@ describe('diagnose: redirects without a usable target', () => {
     expect(hint).not.toContain('--base-url https://gw.example')
   })
 
-  test.each([{}, { location: '' }, { location: 'http://[' }, { location: 'app://login' }])(
-    'without a usable location: %j',
-    (headers) => {
-      expect(failing(302, '', { headers }).message).toContain('without naming a web address')
-    },
-  )
+  test.each<Record<string, string>>([
+    {},
+    { location: '' },
+    { location: 'http://[' },
+    { location: 'app://login' },
+  ])('without a usable location: %j', (headers) => {
+    expect(failing(302, '', { headers }).message).toContain('without naming a web address')
+  })
 
   test('a 304 comes from a cache, and is no redirect', () => {
     expect(failing(304, '').message).toContain('"not modified"')

@@ -36,8 +36,8 @@ describe('the outcome of a rejection', () => {
   )
 })
 
-/** They are not outcomes of one rejection: request-parts.ts compares it with the answer to a simpler request. */
-const fromTwoAnswers = ['tools-unsupported', 'parameter-unsupported']
+/** They need the request of a client: see request-parts.test.ts. */
+const ofClient = ['parameter-unsupported']
 
 test('every outcome of a rejection is in rejections.jsonl', () => {
   const found = new Set(
@@ -46,7 +46,7 @@ test('every outcome of a rejection is in rejections.jsonl', () => {
   const missing = (Object.keys(outcomeCodes) as OutcomeCode[]).filter(
     (code) => !['connection', 'address'].includes(outcomeCodes[code].blames) && !found.has(code),
   )
-  expect(missing).toEqual(fromTwoAnswers)
+  expect(missing).toEqual(ofClient)
 })
 
 test('every row of causes matches a rejection in rejections.jsonl', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   aliasTarget,
   closestModels,
-  defaultModel,
+  defaultModels,
   gptTiers,
   isChatModel,
   messagesTiers,
@@ -10,10 +10,11 @@ import {
   smallModel,
   supportsProtocol,
 } from '../../../src/gateway/models/rules.ts'
-import type { Catalog } from '../../../src/gateway/types.ts'
+import type { Catalog, CatalogModel, Protocol } from '../../../src/gateway/types.ts'
 import { fc } from '../../support/fast-check.ts'
 
-const catalog = (...ids: string[]): Catalog => ({ models: ids.map((id) => ({ id })) })
+const of = (...ids: string[]): CatalogModel[] => ids.map((id) => ({ id }))
+const catalog = (...ids: string[]): Catalog => ({ models: of(...ids) })
 
 /** The models of the service on 2026-11-21. */
 const today = catalog(
@@ -78,24 +79,72 @@ describe('model rules: the default is the newest sol', () => {
     ['a short name, if only that is listed', catalog('gpt-5.4', 'gpt-5.6'), 'gpt-5.6'],
     ['a short name of a newer family', catalog('gpt-5.6-sol', 'openai/gpt-6'), 'openai/gpt-6'],
     ['a sol before its short name', catalog('gpt-6', 'openai/gpt-6-sol'), 'openai/gpt-6-sol'],
-    ['no base tier that has a mini', catalog('gpt-5.4', 'gpt-5.4-mini'), undefined],
-    ['no dated model', catalog('gpt-5.4-2026-03-05', 'gpt-5.2-2025-12-11'), undefined],
+    ['the base tier without a sol', catalog('gpt-5.4', 'gpt-5.4-mini'), 'gpt-5.4'],
+    [
+      'the newest dated model without a sol',
+      catalog('gpt-5.4-2026-03-05', 'gpt-5.2-2025-12-11'),
+      'gpt-5.4-2026-03-05',
+    ],
+    [
+      'the newest sonnet of a gateway with only Claude models',
+      catalog('claude-opus-5', 'claude-sonnet-4-8', 'claude-sonnet-5-5', 'claude-haiku-5'),
+      'claude-sonnet-5-5',
+    ],
   ])('%s', (_name, models, expected) => {
-    expect(defaultModel(models, 'responses')?.id).toBe(expected)
-    expect(defaultModel(models, 'chat')?.id).toBe(expected)
+    for (const protocol of ['responses', 'chat'] as const) {
+      const byRule = defaultModels(models, protocol).filter(({ isGuess }) => !isGuess)
+      expect(byRule[0]?.id).toBe(expected)
+    }
+  })
+
+  test.each<[string, CatalogModel[], string[]]>([
+    ['if no rule knows one, the first three', of('a', 'b', 'c', 'd'), ['a', 'b', 'c']],
+    [
+      'after those of the rules',
+      of('zeta', 'gpt-5.4', 'claude-sonnet-5'),
+      ['gpt-5.4', 'claude-sonnet-5', 'zeta'],
+    ],
+    [
+      'not those without tools, and not those that end',
+      [{ id: 'a', tools: false }, { id: 'b', isRetired: true }, ...of('c', 'd')],
+      ['c', 'd'],
+    ],
+    [
+      'the newest GPT, although it is a small one',
+      of('gpt-4o-mini', 'gpt-5.4-mini'),
+      ['gpt-5.4-mini', 'gpt-4o-mini'],
+    ],
+    [
+      'a known family before a large number',
+      of('org/model-998', 'org/model-999', 'claude-sonnet-4-8'),
+      ['claude-sonnet-4-8', 'org/model-999', 'org/model-998'],
+    ],
+  ])('%s', (_name, models, expected) => {
+    expect(defaultModels({ models }, 'chat', 'responses', 'messages').map(({ id }) => id)).toEqual(
+      expected,
+    )
+  })
+
+  test('a client with one protocol gets a model that is native to it first', () => {
+    const models = of('gpt-5.6-sol', 'claude-sonnet-5-5', 'glm-5', 'glm-4.7')
+    const first = (protocol: Protocol) => defaultModels({ models }, protocol)[0]?.id
+    expect(first('chat')).toBe('glm-5')
+    expect(defaultModels({ models: of('gpt-5.6-sol', 'kimi-k3') }, 'chat')[0]?.id).toBe('kimi-k3')
+    expect(first('responses')).toBe('gpt-5.6-sol')
+    expect(first('messages')).toBe('claude-sonnet-5-5')
   })
 
   test('has a reason', () => {
-    expect(defaultModel(today, 'responses')?.reason).toBe(
+    expect(defaultModels(today, 'responses')[0]?.reason).toBe(
       'sol variant of the newest family, gpt-5.6',
     )
-    expect(defaultModel(catalog('llama3'), 'chat')?.reason).toBe(
+    expect(defaultModels(catalog('llama3'), 'chat')[0]?.reason).toBe(
       'the only chat model of this gateway',
     )
   })
 
   test('names the reason for a short name', () => {
-    expect(defaultModel(catalog('gpt-5.6'), 'chat')?.reason).toBe(
+    expect(defaultModels(catalog('gpt-5.6'), 'chat')[0]?.reason).toBe(
       'short name of the sol variant of the newest family, gpt-5.6',
     )
   })
@@ -107,14 +156,14 @@ describe('model rules: the default is the newest sol', () => {
         { id: 'gpt-5.6-sol', endpointTypes: ['openai'] },
       ],
     }
-    expect(defaultModel(models, 'chat')?.id).toBe('gpt-5.6-sol')
-    expect(defaultModel(models, 'responses')?.id).toBe('gpt-6-sol')
+    expect(defaultModels(models, 'chat')[0]?.id).toBe('gpt-5.6-sol')
+    expect(defaultModels(models, 'responses')[0]?.id).toBe('gpt-6-sol')
   })
 
   test('does not depend on the order of the catalog', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([...today.models], { minLength: 10 }), (models) => {
-        expect(defaultModel({ models }, 'responses')?.id).toBe('gpt-5.6-sol')
+        expect(defaultModels({ models }, 'responses')[0]?.id).toBe('gpt-5.6-sol')
         expect(gptTiers({ models })).toEqual(gptTiers(today))
       }),
     )
@@ -245,7 +294,7 @@ describe('model rules: the model that the user typed', () => {
         const found = resolveModel(catalog(...list), asked)
         if (found !== undefined) expect(list).toContain(found.id)
         const chosen = [
-          defaultModel(catalog(...list), 'chat'),
+          defaultModels(catalog(...list), 'chat')[0],
           ...Object.values(gptTiers(catalog(...list))),
         ]
         for (const model of chosen) if (model !== undefined) expect(list).toContain(model.id)
@@ -366,8 +415,8 @@ test.each([
     'gpt-1-sol',
   ],
 ])('model id: %s', (_name, ids, expected) => {
-  expect(defaultModel(catalog(...ids), 'chat')?.id).toBe(expected)
-  expect(defaultModel(catalog(...ids.toReversed()), 'chat')?.id).toBe(expected)
+  expect(defaultModels(catalog(...ids), 'chat')[0]?.id).toBe(expected)
+  expect(defaultModels(catalog(...ids.toReversed()), 'chat')[0]?.id).toBe(expected)
 })
 
 describe('closest models', () => {

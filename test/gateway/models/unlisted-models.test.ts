@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { snapshotFacts } from '../../../src/gateway/models/facts.ts'
 import { plainModelName } from '../../../src/gateway/models/ids.ts'
-import { defaultModel, gptTiers } from '../../../src/gateway/models/rules.ts'
+import { defaultModels, gptTiers } from '../../../src/gateway/models/rules.ts'
 
 const catalog = (...ids: string[]) => ({ models: ids.map((id) => ({ id })) })
 
@@ -53,7 +53,10 @@ describe('the default for catalogs of any maker', () => {
     ['no maker has more models than the others', ['alpha-2', 'beta-3'], undefined],
     ['two makers have the same number', ['glm-5', 'glm-4', 'kimi-k3', 'kimi-k2'], undefined],
   ])('%s', (_name, ids, expected) => {
-    expect(defaultModel(catalog(...ids), 'chat')?.id).toBe(expected)
+    const [byRule] = defaultModels(catalog(...ids), 'chat', 'responses').filter(
+      ({ isGuess }) => !isGuess,
+    )
+    expect(byRule?.id).toBe(expected)
   })
 })
 

@@ -37,7 +37,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     }),
     admits: 'claude-cli/',
     code: 'client-refused',
-    says: /--try-client/,
+    says: /nobody could ask it/,
     source: `${github}Wei-Shaw/claude-relay-service/issues/972 (2026-02)`,
   },
   {
@@ -48,7 +48,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     }),
     admits: 'claude-cli/',
     code: 'client-refused',
-    says: /--try-client/,
+    says: /nobody could ask it/,
     source: `${github}Wei-Shaw/claude-relay-service/issues/1088 (2026-03)`,
   },
   {
@@ -61,7 +61,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     ),
     admits: 'claude-cli/',
     code: 'client-refused',
-    says: /--try-client/,
+    says: /nobody could ask it/,
     source: `${github}Wei-Shaw/sub2api/issues/248 (2026-01)`,
   },
   {
@@ -70,7 +70,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     reply: error(401, 'unauthorized client detected, contact support for assistance'),
     admits: 'claude-cli/',
     code: 'client-refused',
-    says: /--try-client/,
+    says: /nobody could ask it/,
     source: 'reports of 2025-11',
   },
   {
@@ -83,7 +83,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     ),
     admits: 'opencode/',
     code: 'client-refused',
-    says: /--try-client/,
+    says: /nobody could ask it/,
     source: `${github}musistudio/claude-code-router/issues/991 (2025-11)`,
   },
   {
@@ -96,7 +96,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     ),
     admits: 'claude-cli/',
     code: 'client-refused',
-    says: /--try-client/,
+    says: /nobody could ask it/,
     source: `${github}anthropics/claude-code/issues/24690 (2026-02)`,
   },
   {
@@ -105,7 +105,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     reply: text(403, 'error code: 1010'),
     admits: 'codex_',
     code: 'client-refused',
-    says: /--try-client/,
+    says: /nobody could ask it/,
     source: `${github}anomalyco/opencode/issues/41320 (2026-08)`,
   },
   {
@@ -293,7 +293,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     client: 'opencode',
     reply: json(403, { model: 'mimo-v2.5-free' }),
     code: 'forbidden',
-    says: /--try-client/,
+    says: /nobody could ask it/,
     source: `${github}anomalyco/opencode/issues/47940 (2026-09)`,
   },
   {
@@ -361,7 +361,7 @@ export const goodKeyRows: readonly CauseRow[] = [
     client: 'codex',
     reply: json(403, { message: 'Forbidden' }),
     code: 'forbidden',
-    says: /--try-client/,
+    says: /nobody could ask it/,
     source: 'AWS API Gateway',
   },
 ]

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { mergeOldest } from '../../../src/transaction/records/merge-runs.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
 import { redo, undoAll, undoNewest } from '../../../src/transaction/undo/choose-runs.ts'
 import { fc } from '../../support/fast-check.ts'
@@ -128,19 +127,21 @@ test('a merged list of runs undoes to the same file', () => {
     fc.property(many(withForeign), fc.integer({ min: 1, max: 4 }), (steps, limit) => {
       const [whole, short] = [afterSteps(steps), afterSteps(steps)]
       rollBackAll(whole)
-      short.runs = mergeOldest(short.copies, short.runs, limit)
+      short.prune(limit)
       rollBackAll(short)
       expect(short.text(settingsPath)).toBe(whole.text(settingsPath))
     }),
   )
 })
 
-test('the list is bounded: merging reduces it to the limit, unless all of it can still be redone', () => {
+test('the list is bounded: it has the newest runs, and older ones only while an undo of them has a record', () => {
+  const four = fc.array(setup, { minLength: 4, maxLength: 4 })
   fc.assert(
-    fc.property(fc.array(alone, { minLength: 5, maxLength: 40 }), setup, (steps, last) => {
-      const machine = afterSteps([...steps, last])
-      const merged = mergeOldest(machine.copies, machine.runs, 4)
-      expect(merged.length).toBeLessThanOrEqual(4)
+    fc.property(fc.array(alone, { maxLength: 40 }), four, (steps, last) => {
+      const machine = afterSteps([...steps, ...last])
+      const records = machine.runs.length
+      machine.prune(4)
+      expect(machine.runs).toHaveLength(records > 4 ? 5 : records)
     }),
   )
 })

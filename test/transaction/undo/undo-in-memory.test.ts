@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { ListElement } from '../../../src/edits/types.ts'
-import type { KeptSetting, RecordedFile, RecordedSetting } from '../../../src/transaction/record.ts'
-import { mergeOldest } from '../../../src/transaction/records/merge-runs.ts'
+import {
+  isHeldBack,
+  type KeptSetting,
+  type RecordedFile,
+  type RecordedSetting,
+} from '../../../src/transaction/record.ts'
 import { activeRuns } from '../../../src/transaction/undo/active-runs.ts'
 import { redo, undoAll, undoNewest, undoTo } from '../../../src/transaction/undo/choose-runs.ts'
 import type { FindSituations, UndoOptions } from '../../../src/transaction/undo/undo-client.ts'
@@ -163,23 +167,58 @@ describe('a file with scope whole', () => {
   test('stays if someone logged in since, and the address is removed', () => {
     const machine = withAuth(null)
     machine.write(authPath, '{"login": "me"}')
-    expect(keptIn(rollBack(machine))).toEqual([['key', 'changed']])
+    expect(keptIn(rollBack(machine))).toEqual([])
     expect(machine.text(authPath)).toBe('{"login": "me"}')
     expect(machine.values()).toEqual({})
   })
 
-  test('keeps the address if someone changed it and it still has our key', () => {
-    const machine = withAuth(null)
+  test.each([
+    ['an addition', null, { key: 'k1', more: true }, { more: true }],
+    ['an addition to an earlier key', { key: 'old' }, { key: 'k1', a: 1 }, { key: 'old', a: 1 }],
+    [
+      'an addition to an earlier login',
+      { mode: 'login', tokens: { id: 'old' } },
+      { key: 'k1', more: true },
+      { mode: 'login', tokens: { id: 'old' }, more: true },
+    ],
+    [
+      'what describes our key, if the earlier login has another value',
+      { mode: 'login', tokens: { id: 'old' } },
+      { key: 'k1', mode: 'key' },
+      { mode: 'login', tokens: { id: 'old' } },
+    ],
+    [
+      'a newer login with our key, and no part of the earlier login',
+      { mode: 'login', tokens: { id: 'old' }, at: 1 },
+      { key: 'k1', tokens: { id: 'new' } },
+      { tokens: { id: 'new' } },
+    ],
+    [
+      'a newer login without a table',
+      { mode: 'login', token: 'old' },
+      { key: 'k1', mode: 'other', token: 'new' },
+      { mode: 'other', token: 'new' },
+    ],
+  ])('loses our key, and so does the address: %s', (_, before, now, result) => {
+    const machine = withAuth(before && JSON.stringify(before))
+    machine.write(authPath, JSON.stringify(now))
+    expect(rollBack(machine)?.kept.filter(isHeldBack)).toEqual([])
+    expect(JSON.parse(machine.text(authPath)!)).toEqual(result)
+    expect(machine.values()).toEqual({})
+  })
+
+  test('stays with our key and the address if the earlier version cannot be read', () => {
+    const machine = withAuth('broken {')
     machine.write(authPath, '{"key": "k1", "more": true}')
-    expect(keptIn(rollBack(machine))).toContainEqual(['url', 'together'])
+    expect(keptIn(rollBack(machine))).toContainEqual(['url', 'our-key-stays'])
     expect(machine.values()).toEqual({ url: 'gw' })
   })
 
   test.each([
-    ['only a value that is no secret is left', { name: 'gateway' }, {}],
-    ['one of our two secrets is left', { token: 'k2' }, { url: 'gw' }],
-    ['nothing of ours is left', { login: 'me' }, {}],
-  ])('keeps the address only if our key stays in it: %s', (_, now, values) => {
+    ['only a value that is no secret is left', { name: 'gateway' }],
+    ['one of our two secrets is left', { token: 'k2' }],
+    ['nothing of ours is left', { login: 'me' }],
+  ])('loses the rest of ours if someone removed our key: %s', (_, now) => {
     const machine = new UndoMachine({ [settingsPath]: '{}\n', [authPath]: null })
     machine.setUp({ url: 'gw' }, '{"key": "k1", "token": "k2", "name": "gateway"}')
     const [auth, settings] = machine.runs[0]!.files as [RecordedFile, RecordedFile]
@@ -191,7 +230,8 @@ describe('a file with scope whole', () => {
     machine.runs = [{ ...machine.runs[0]!, files: [{ ...auth, settings: authSettings }, settings] }]
     machine.write(authPath, JSON.stringify(now))
     rollBack(machine)
-    expect(machine.values()).toEqual(values)
+    expect(machine.values()).toEqual({})
+    expect(machine.text(authPath) ?? '').not.toContain('k2')
   })
 
   test('is reported as a whole if the run recorded no setting of it', () => {
@@ -262,12 +302,12 @@ describe('a client with two files', () => {
       expect(orderOf(machine.apply(undoAll(runs, contents, {})))).toEqual(addressFirst)
     })
 
-    test('an undo of a merged run, of which the oldest wrote only the address', () => {
+    test('an undo of runs without a record, of which the oldest wrote only the address', () => {
       const machine = new UndoMachine({ [settingsPath]: original, [authPath]: login })
       machine.setUp(ours)
       machine.setUp({ ...ours, url: 'gw2' }, '{"key": "k2"}')
       machine.setUp({ model: 'gw/b' })
-      machine.runs = mergeOldest(machine.copies, machine.runs, 2)
+      machine.prune(1)
       expect(machine.runs).toHaveLength(2)
       rollBack(machine)
       expect(orderOf(rollBack(machine))).toEqual(addressFirst)
@@ -307,7 +347,7 @@ describe('no undo creates a problem', () => {
     const before = machine.text(settingsPath)
     const plan = rollBack(machine, { findSituations: isAt('vendor') })
     expect(machine.text(settingsPath)).toBe(before)
-    expect(keptIn(plan)).toContainEqual(['url', 'together'])
+    expect(keptIn(plan)).toContainEqual(['url', 'unreadable'])
     expect(rollBack(machine)).toBeUndefined()
   })
 

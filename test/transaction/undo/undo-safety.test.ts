@@ -13,11 +13,11 @@ import { authPath, settingsPath, UndoMachine } from '../../support/undo-values.t
 const ourLogin = '{"key": "k1"}'
 
 /** A client after a setup that wrote its address and its key into two files. */
-function aClient(addressBefore?: string): UndoMachine {
+function aClient(addressBefore?: string, loginBefore: string | null = null): UndoMachine {
   const settings = addressBefore === undefined ? {} : { url: addressBefore }
   const machine = new UndoMachine({
     [settingsPath]: `${JSON.stringify(settings)}\n`,
-    [authPath]: null,
+    [authPath]: loginBefore,
   })
   machine.setUp({ url: 'gw', limit: 1 }, ourLogin)
   return machine
@@ -41,7 +41,7 @@ const changes: Partial<Record<Situation, () => UndoMachine>> = {
     return machine
   },
   'our-key-stays': () => {
-    const machine = aClient()
+    const machine = aClient(undefined, 'broken {')
     machine.write(authPath, '{"key": "k1", "more": true}')
     return machine
   },

@@ -1,6 +1,12 @@
 import type { Finding } from '../../../finding.ts'
 import { compareVersions, removeVendor } from '../../../gateway/models/ids.ts'
-import { messagesTiers, onlyModel } from '../../../gateway/models/rules.ts'
+import {
+  type DefaultModel,
+  defaultModels,
+  gptTiers,
+  messagesTiers,
+  onlyModel,
+} from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
 import { catalogIn, type GatewayInfo, type ResolveInput } from '../../contract/setup.ts'
 import { keepsModels } from '../../options/chosen-options.ts'
@@ -23,6 +29,8 @@ const standIns: Readonly<Record<Slot, readonly Slot[]>> = {
  * itself: it uses other names (`up/claude-sonnet-5`, `claude-sonnet-4.5`), or it has no Claude model, or just
  * one. Without pins, `/model haiku` would request a model that does not exist. Pins nothing if the gateway
  * has the client's IDs, if nobody can tell, or if no model can fill a slot.
+ *
+ * @param options.stranger the model for all slots of a gateway without models for any of them
  */
 export function fillSlots(options: {
   readonly input: ResolveInput
@@ -30,8 +38,9 @@ export function fillSlots(options: {
   readonly startSlot: Slot
   readonly pins: Pins
   readonly version: string | undefined
+  readonly stranger: string | undefined
 }): Pins {
-  const { input, startSlot, pins, version } = options
+  const { input, startSlot, pins, version, stranger } = options
   const { gatewayInfo, earlier } = input
   const mayBeRejected =
     gatewayInfo.rejections.length > 0 || (gatewayInfo.noProbeFollows && earlier?.isOtherGateway)
@@ -48,10 +57,26 @@ export function fillSlots(options: {
     slots
       .filter((slot) => pins[slot] === undefined)
       .flatMap((slot) => {
-        const id = [slot, ...standIns[slot]].map(modelOf).find((model) => model !== undefined)
+        const ofTiers = [slot, ...standIns[slot]].map(modelOf).find((model) => model !== undefined)
+        const id = ofTiers ?? stranger
         return id === undefined ? [] : [[slot, id]]
       }),
   )
+}
+
+/**
+ * The model for a gateway that has neither Claude nor GPT models, for which there is `claude-gpt`: some serve others
+ * over messages. Undefined: it has such models, or no list.
+ */
+export function strangerIn({ gatewayInfo }: ResolveInput): DefaultModel | undefined {
+  const catalog = catalogIn(gatewayInfo)
+  if (catalog === undefined || gptTiers(catalog).best !== undefined) return undefined
+  const tiers = messagesTiers(catalog, slots)
+  if (slots.some((slot) => tiers[slot].length > 0)) return undefined
+
+  const models = defaultModels(catalog, 'messages')
+  const isRejected = (id: string) => gatewayInfo.rejections.some(({ model }) => model === id)
+  return models.find(({ id }) => !isRejected(id)) ?? models[0]
 }
 
 /** Reports the slots that `fillSlots` filled. */

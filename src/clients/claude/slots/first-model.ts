@@ -176,7 +176,7 @@ function expectServed(start: Start): void {
   const way =
     gptTiers(catalog).best === undefined
       ? `Name one with --model, for all slots: ${offered.map(({ id }) => id).join(', ')}.`
-      : 'Name a model: --model ID. For GPT models: repoint claude-gpt'
+      : 'Name a model: {--model ID}. For GPT models: repoint claude-gpt'
   throw new ModelNeeded({
     code: 'model-unknown',
     message: `The gateway has no model for the slot ${slot}`,

@@ -24,16 +24,18 @@ import {
   configRepair,
   credentialSettings,
   harmfulSettings,
-  hasOwnKey,
   isBedrockName,
   isTurnedOff,
   keyBlockers,
+  keySourceOf,
   type Provider,
   providerInUse,
   providersOf,
   reservedIds,
   tableName,
   takesAuthFile,
+  vendorName,
+  vendorUrl,
 } from './provider.ts'
 
 /** Reports what in the provider tables would defeat the address and key that a setup is about to write. */
@@ -66,7 +68,9 @@ function* checkPlannedTable(
     location: config.place(addressPath),
   })
 
-  yield* checkHarmfulSettings(config, { id, table, path }, pointsElsewhere(url, target.baseUrl))
+  // The plan removes all others from a table for another gateway, with consent.
+  if (!pointsElsewhere(url, target.baseUrl))
+    yield* checkHarmfulSettings(config, { id, table, path })
   // The plan replaces what an earlier setup of ours wrote.
   const blockers: readonly unknown[] = Object.values(keyBlockers)
   const notOurs = Object.entries(table).filter(([, value]) => !blockers.includes(value))
@@ -91,23 +95,51 @@ export function* checkProvidersNow(context: ClientContext, config: ParsedFile): 
   if (url !== undefined && isOwnAddress(url, context) && takesAuthFile(config))
     yield* checkOthersNow(context.files, config, withoutTrailingSlash(url))
 
-  if (provider.table['requires_openai_auth'] === true) {
+  yield* checkName(config, provider)
+  const source = keySourceOf(provider.table)
+  const isOurs = url !== undefined && isOwnAddress(url, context)
+  if (isOurs && provider.table['requires_openai_auth'] === true)
     yield* checkOwnAuth(config, provider)
-    if (!url) yield missingAddressFinding(config, provider)
-  } else {
-    yield* checkKeyVariable(context, config, provider)
-    if (!mayNeedNoKey(url, context)) yield* checkMissingAuth(config, provider)
-  }
+  if (source.kind === 'variable') yield* checkKeyVariable(context, config, provider, source.name)
+  if (source.kind === 'auth.json' && !url) yield missingAddressFinding(config, provider)
+  if (source.kind === 'none' && !mayNeedNoKey(url, context))
+    yield missingAuthFinding(config, provider)
 }
 
-/** Codex stops if the variable that `env_key` names is not set (0.169.0). */
+/** Reports what makes Codex compact at the server, which only OpenAI's own does. */
+function* checkName(config: ParsedFile, { table, path }: Provider): Findings {
+  const url = textIn(table, ['base_url'])
+  const isVendor =
+    url !== undefined && URL.canParse(url) && new URL(url).host === new URL(vendorUrl).host
+  if (isVendor) return
+
+  const effect = 'Codex asks the gateway to compact a long conversation, and most cannot'
+  const shared = { code: 'codex-remote-compaction', severity: 'warning' } as const
+  if (table['name'] === vendorName)
+    yield findingAt(config, [...path, 'name'], {
+      ...shared,
+      message: `name = ${JSON.stringify(vendorName)}: ${effect}`,
+      hint: 'Give it another name.',
+      becomes: { value: 'Gateway' },
+    })
+  for (const [name, value] of config.members(['features']))
+    if (name.startsWith('remote_compaction') && value === true)
+      yield findingAt(config, ['features', name], {
+        ...shared,
+        message: `features.${name} = true: ${effect}`,
+        hint: 'Remove it.',
+        becomes: { value: undefined },
+      })
+}
+
+/** Codex stops if the variable that `env_key` names is not set, even with a token next to it (0.171.0, 2026-11-28). */
 function* checkKeyVariable(
   context: ClientContext,
   config: ParsedFile,
-  { table, path }: Provider,
+  { path }: Provider,
+  variable: string,
 ): Findings {
-  const variable = textIn(table, ['env_key'])
-  if (variable === undefined || isExported(context, variable)) return
+  if (isExported(context, variable)) return
   const place = config.place([...path, 'env_key'])
   const message = `Codex reads its key from ${variable}, which is not set`
   yield {
@@ -127,12 +159,8 @@ function turnedOffFinding(config: ParsedFile, { id, path }: Provider): Finding {
 }
 
 /** repoint writes this table, so it removes every setting that is not known to be harmless. */
-function* checkHarmfulSettings(
-  config: ParsedFile,
-  { id, table, path }: Provider,
-  isOtherGateway = false,
-): Findings {
-  const [first, ...others] = harmfulSettings(table, isOtherGateway)
+function* checkHarmfulSettings(config: ParsedFile, { id, table, path }: Provider): Findings {
+  const [first, ...others] = harmfulSettings(table)
   if (first !== undefined) {
     const keys = [first, ...others]
     const asKey = { value: undefined, isSecret: true, role: 'key' } as const
@@ -176,9 +204,8 @@ function missingAddressFinding(config: ParsedFile, { id, path }: Provider): Find
   })
 }
 
-function* checkMissingAuth(config: ParsedFile, { id, table, path }: Provider): Findings {
-  if (hasOwnKey(table) || table['http_headers'] !== undefined) return
-  yield findingAt(config, path, {
+function missingAuthFinding(config: ParsedFile, { id, path }: Provider): Finding {
+  return findingAt(config, path, {
     code: 'codex-no-auth',
     message: `Codex sends no key: ${tableName(id)} has no requires_openai_auth = true`,
     hint: 'Set requires_openai_auth = true.',

@@ -45,6 +45,18 @@ function* checkRoot(config: ParsedFile, plannedId: string | undefined): Findings
       becomes: { value: undefined },
     })
 
+  // A setup writes these itself.
+  const texts = plannedId === undefined ? ['model', 'model_provider', 'openai_base_url'] : []
+  for (const name of texts) {
+    const value = config.get([name])
+    if (value !== undefined && typeof value !== 'string')
+      yield findingAt(config, [name], {
+        code: 'codex-config-invalid',
+        message: `Codex does not start: ${name} must be a text`,
+        hint: 'Fix the line, or set Codex up: repoint codex',
+      })
+  }
+
   const inUse = plannedId === undefined ? providerInUse(config) : undefined
   if (inUse && !inUse.table && !reservedIds.includes(inUse.id))
     yield findingAt(config, ['model_provider'], {
@@ -75,7 +87,18 @@ function* checkReservedId(config: ParsedFile, { id, table, path }: Provider): Fi
   })
 }
 
+/** Codex validates every table, also one that it does not use (0.169.0, 2026-11-28). */
 function* checkTable(config: ParsedFile, { id, table, path }: Provider): Findings {
+  const [other] = ['env_key', 'experimental_bearer_token', 'requires_openai_auth'].filter(
+    (name) => table[name] !== undefined && table[name] !== false,
+  )
+  if (table['auth'] !== undefined && other !== undefined)
+    yield findingAt(config, [...path, 'auth'], {
+      code: 'codex-auth-combined',
+      message: `Codex does not start: ${tableName(id)} has auth and ${other}`,
+      hint: 'Remove one of the two.',
+    })
+
   const wire = table['wire_api']
   if (wire !== undefined && wire !== 'responses')
     yield findingAt(config, [...path, 'wire_api'], {

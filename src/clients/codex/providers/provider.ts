@@ -1,8 +1,10 @@
 import type { ConfigValue, SettingChange, SettingPath } from '../../../edits/types.ts'
 import type { FileFix } from '../../../finding.ts'
+import type { KeyHeader } from '../../../gateway/types.ts'
 import type { LoadedFiles } from '../../contract/files.ts'
 import { type ParsedFile, parseLayers } from '../../files/parse-file.ts'
 import { isTable, type Table, textIn } from '../../files/tables.ts'
+import { readHeaders, textMembers } from '../../plan/headers.ts'
 
 export function configRepair(...changes: readonly SettingChange[]): FileFix {
   return { fileKind: 'config', changes }
@@ -65,17 +67,67 @@ export function addressInUse(config: ParsedFile): {
   return url === undefined ? { path } : { path, url }
 }
 
-/** Whether the provider in use sends the key of auth.json. */
-export function takesAuthFile(config: ParsedFile): boolean {
-  const inUse = providerInUse(config)
-  if (inUse === undefined) return true
-  return inUse.table?.['requires_openai_auth'] === true && !isTurnedOff(inUse.table)
-}
+/** Where Codex takes its key from. */
+export type KeySource =
+  /** A command, or another login of the table. */
+  | { readonly kind: 'elsewhere' }
+  | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'table'; readonly key: string; readonly keyHeader: KeyHeader }
+  /** `CODEX_API_KEY` overrides its key. */
+  | { readonly kind: 'auth.json' }
+  | { readonly kind: 'none' }
 
 /**
- * The settings of a provider table that hold a credential, which overrides auth.json. An Authorization in
- * `http_headers` does not: with requires_openai_auth Codex does not send it.
+ * The source that Codex uses among those of a provider's table (each neighbouring pair run with 0.171.0, 2026-11-28).
+ *
+ * @param table undefined: Codex's own provider
  */
+export function keySourceOf(table: Table | undefined): KeySource {
+  if (table === undefined) return { kind: 'auth.json' }
+  const needsAuthFile = table['requires_openai_auth'] === true
+  if (table['auth'] !== undefined) return { kind: 'elsewhere' }
+
+  // Without that variable Codex stops, whatever else the table has.
+  const name = textIn(table, ['env_key'])
+  if (name !== undefined) return { kind: 'variable', name }
+  const token = textIn(table, ['experimental_bearer_token'])
+  if (token !== undefined) return { kind: 'table', key: token, keyHeader: 'authorization' }
+
+  // Next to requires_openai_auth, Codex does not send an Authorization of `http_headers`.
+  if (needsAuthFile) return { kind: 'auth.json' }
+  const authorization = authorizationIn(table)
+  if (authorization !== undefined)
+    return { kind: 'table', key: authorization, keyHeader: 'authorization' }
+  const { headerKey } = readHeaders(table['http_headers'])
+  if (headerKey !== undefined) return { kind: 'table', ...headerKey }
+  const isElsewhere =
+    table['gateway_oauth'] !== undefined || table['env_http_headers'] !== undefined
+  return { kind: isElsewhere ? 'elsewhere' : 'none' }
+}
+
+/** The key in the Authorization header of a table. */
+function authorizationIn(table: Table): string | undefined {
+  const [header] = textMembers(table['http_headers']).filter(({ name }) => isAuthorization(name))
+  return header?.value.replace(/^Bearer /i, '')
+}
+
+export function isAuthorization(name: string): boolean {
+  return name.toLowerCase() === 'authorization'
+}
+
+/** The source of the key that Codex sends to the provider in use. */
+export function keySourceInUse(config: ParsedFile): KeySource {
+  const inUse = providerInUse(config)
+  if (inUse === undefined || inUse.table !== undefined) return keySourceOf(inUse?.table)
+  return { kind: inUse.id === 'openai' ? 'auth.json' : 'none' }
+}
+
+/** Whether the provider in use sends the key of auth.json. */
+export function takesAuthFile(config: ParsedFile): boolean {
+  return keySourceInUse(config).kind === 'auth.json'
+}
+
+/** The settings of a provider table that hold a credential, which overrides auth.json. */
 export const credentialSettings = ['env_key', 'experimental_bearer_token', 'auth']
 
 /** Codex sends only the token of `gateway_oauth`, unless the table also requests auth.json. */
@@ -89,45 +141,44 @@ export function hasOwnKey(table: Table): boolean {
  * fields of `ModelProviderInfo` in nine versions from 0.105.0 to 0.169.0, and run on 0.105.0 and 0.169.0,
  * 2026-11-24.
  */
-const harmlessSettings: readonly string[] = [
+export const harmless: readonly string[] = [
   'name',
   'base_url',
   'wire_api',
   'requires_openai_auth',
   'supports_websockets',
-  'query_params',
-  'http_headers',
-  'env_http_headers',
-  'env_key_instructions',
   'request_max_retries',
   'stream_max_retries',
   'stream_idle_timeout_ms',
   'websocket_connect_timeout_ms',
-  'capabilities',
-  'supports_standalone_web_search',
 ]
 
-/** Settings that describe one gateway or that Codex sends to it: a setup for another address removes them. */
-const settingsOfOneGateway = ['env_http_headers', 'capabilities', 'supports_standalone_web_search']
+/** Settings that describe one gateway or that Codex sends to it: harmless only at the gateway that they are for. */
+const settingsOfOneGateway = [
+  ...['query_params', 'http_headers', 'env_http_headers', 'env_key_instructions'],
+  ...['capabilities', 'supports_standalone_web_search'],
+]
 
 /**
  * The settings that may send the key of auth.json to another address, or stop Codex. Every unknown setting
  * counts as one. Codex sends the key to `model_catalog_url` (by default from 0.162.1 on, in 0.157.1 with the feature
  * `api_key_model_discovery`), and does not start with `aws` or, next to auth.json, with `gateway_oauth`.
- *
- * @param isOtherGateway the table has been for another gateway so far
  */
-export function harmfulSettings(table: Table, isOtherGateway = false): readonly string[] {
-  return Object.keys(table).filter((key) => {
-    if (credentialSettings.includes(key)) return false
-    return !harmlessSettings.includes(key) || (isOtherGateway && settingsOfOneGateway.includes(key))
-  })
+export function harmfulSettings(table: Table): readonly string[] {
+  const known = [...credentialSettings, ...harmless, ...settingsOfOneGateway]
+  return Object.keys(table).filter((key) => !known.includes(key))
 }
 
 /** The files, next to config.toml, in which Codex reads provider tables. A setup does not write them. */
 export function otherLayers(files: LoadedFiles): readonly ParsedFile[] {
   return ['system', 'profile', 'managed'].flatMap((kind) => parseLayers(files, kind))
 }
+
+/**
+ * With this name Codex asks the server to compact a long conversation, which only OpenAI's can: the conversation ends
+ * with "expected exactly one compaction output item" (0.171.0, 2026-11-28).
+ */
+export const vendorName = 'OpenAI'
 
 /** With these names Codex sends no key of auth.json (0.155.1 to 0.169.0, 2026-11-24). */
 export function isBedrockName(name: ConfigValue | undefined): boolean {

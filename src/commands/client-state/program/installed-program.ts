@@ -1,7 +1,7 @@
 /** The installed program of a client: whether it is there, its version, and the models that it prints. */
 import type { Client } from '../../../clients/contract/client.ts'
 import type { ProgramFacts } from '../../../clients/contract/program.ts'
-import { isBefore } from '../../../clients/program/tested.ts'
+import { isBefore, type Version } from '../../../clients/program/tested.ts'
 import { UserError } from '../../../errors.ts'
 import type { Findings } from '../../../finding.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -26,6 +26,15 @@ const printTimeoutMs = 10_000
 /** Whether a client's command is in PATH. */
 export function isInstalled({ platform }: Session, { program }: Pick<Client, 'program'>): boolean {
   return platform.processes.which(program.command) !== undefined
+}
+
+/** The version of the npm package that contains a client's program. Starts nothing. */
+export function versionOfPackage(
+  { platform }: Session,
+  { program }: Pick<Client, 'program'>,
+): Version {
+  const path = platform.processes.which(program.command)
+  return path && packagedVersion(platform, path, program.packages)
 }
 
 /**
@@ -84,10 +93,15 @@ function oldestFor(
   return purpose === 'launch' ? minVersionForLaunch : minVersion
 }
 
-/** Whether the version of a client decides anything. */
+/**
+ * Whether the version of a client decides anything. A setup always asks: a new major version may read other files
+ * (opencode 2, which has no npm package).
+ */
 function needsVersion({ program }: Client, purpose: Purpose): boolean {
   return (
-    purpose === 'show' || program.needsVersion === true || oldestFor(program, purpose) !== undefined
+    purpose !== 'launch' ||
+    program.needsVersion === true ||
+    oldestFor(program, purpose) !== undefined
   )
 }
 
@@ -130,6 +144,28 @@ export async function installedVersions(
       [command, await installedVersion(session, client, 'launch')] as const,
   )
   return new Map(await Promise.all(versions))
+}
+
+/**
+ * Reports a new major version, such as opencode 2: no test has run it, and it may read other files. A setup asks
+ * before it counts.
+ */
+export function* newMajorFindings(
+  { id, label, program }: Pick<Client, 'id' | 'label' | 'program'>,
+  { version }: ProgramVersion,
+): Findings {
+  const newest = program.testedVersions.at(-1)
+  if (version === undefined || newest === undefined) return
+  if (Number.parseInt(version, 10) <= Number.parseInt(newest, 10)) return
+
+  const untested = `${label} ${version} is a new major version, and repoint was tested up to ${newest}`
+  yield {
+    code: 'client-untested',
+    severity: 'warning',
+    message: `${untested}: it may not use what repoint writes`,
+    hint: `Update repoint, or try the client: repoint ${id} --try-client`,
+    needsConsentTo: `Set up ${label} although it may not work: ${untested}.`,
+  }
 }
 
 /** Reports a version that is too old, or that repoint cannot find out. */

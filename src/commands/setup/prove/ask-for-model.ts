@@ -12,6 +12,7 @@ import { UserError } from '../../../errors.ts'
 import { closestModels, isChatModel, supportsAny } from '../../../gateway/models/rules.ts'
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
 import type { AskChoice } from '../../../platform/platform.ts'
+import { Skipped } from '../../prove/prove.ts'
 import {
   type OpenChoice,
   type ResolvedChoice,
@@ -19,7 +20,6 @@ import {
 } from '../../resolve/client-choice.ts'
 import type { Session } from '../../screen/session.ts'
 import { type ReachedGateway, requestedOptions, type SetupContext } from '../context.ts'
-import { ClientSkipped } from './results.ts'
 
 /** The error for `--model` without an ID, if there is no catalog or no terminal. */
 export function nothingToPickFrom({ canAsk }: Session): UserError {
@@ -28,7 +28,7 @@ export function nothingToPickFrom({ canAsk }: Session): UserError {
     message: canAsk
       ? '--model has no ID, and the gateway has no list of models'
       : '--model has no ID, and repoint cannot ask here',
-    hint: 'Name the model: --model ID',
+    hint: 'Name the model: {--model ID}',
   })
 }
 
@@ -70,7 +70,7 @@ function chatModels(
   return usable.map(({ id }) => ({ value: id, name: id }))
 }
 
-/** As `askForModel`, for another model than those that the gateway has rejected. @throws ClientSkipped */
+/** As `askForModel`, for another model than those that the gateway has rejected. @throws Skipped */
 export function askForOtherModel(
   context: SetupContext,
   gateway: ReachedGateway,
@@ -106,11 +106,11 @@ function optionsForNewModel(
  * Asks the user for one model, which is used wherever none is requested.
  *
  * @param reason why repoint asks
- * @throws ClientSkipped, UserError `reason` if the user knows no model
+ * @throws Skipped, UserError `reason` if the user knows no model
  */
 export async function askForModel(
   context: SetupContext,
-  { probes, catalogAnswer }: ReachedGateway,
+  { catalogAnswer }: ReachedGateway,
   choice: OpenChoice,
   reason: UserError,
 ): Promise<ResolvedChoice> {
@@ -119,23 +119,26 @@ export async function askForModel(
     return withModel(choice, await pickModel(context, catalog, choice, reason))
 
   const ids = await typeModels(context, choice, reason)
-  return probes.firstServed(ids.map((id) => withModel(choice, id)))
+  const [first, ...alternatives] = ids.map((id) => withModel(choice, id))
+  return { ...first!, alternatives }
 }
 
 function withModel(choice: OpenChoice, modelForAll: string): ResolvedChoice {
   return resolveOrThrow({ ...choice, input: { ...choice.input, modelForAll } })
 }
 
-/** The model that the user picks from the catalog. @throws ClientSkipped */
+/** The model that the user picks from the catalog. @throws Skipped, UserError `reason` if the gateway has no other */
 async function pickModel(
   { session, clients }: SetupContext,
   catalog: Catalog,
   { client, input }: OpenChoice,
-  { message }: UserError,
+  reason: UserError,
 ): Promise<string> {
+  const { message } = reason
   const skip = { value: '', name: `none: skip ${client.label}` }
   const rejectedIds = input.gatewayInfo.rejections.map(({ model }) => model)
   const choices = chatModels(catalog).filter(({ value }) => !rejectedIds.includes(value))
+  if (choices.length === 0) throw reason
 
   // The models with the most similar names come first.
   const closest = rejectedIds.flatMap((id) => closestModels(id, catalog))
@@ -151,7 +154,8 @@ async function pickModel(
     message: isAfterRejection ? question : `${message}. ${question}`,
     choices: clients.length > 1 ? [skip, ...ranked] : ranked,
   })
-  if (model === skip.value) throw new ClientSkipped(client)
+  if (model === skip.value)
+    throw new Skipped({ code: 'cancelled', message: `You skipped ${client.label}` })
   return model
 }
 

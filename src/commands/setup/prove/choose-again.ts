@@ -1,20 +1,32 @@
 /**
  * From step 4 back to step 3: what a client uses after the gateway has rejected its models.
  *
- * In: a client's choice and the rejections. Out: another choice to probe, or `nothing-to-try`. Then step 4
- * reports the rejection.
+ * In: a client's choice and the rejections. Out: another choice to request, or none. Then step 4 reports the
+ * rejection.
  */
 import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
+import { rowOf } from '../../../clients/list.ts'
 import { usualProtocol } from '../../../clients/models/protocols.ts'
 import { modelsToProve } from '../../../clients/models/resolve.ts'
 import { modelsIn } from '../../../clients/options/chosen-options.ts'
-import type { UserError } from '../../../errors.ts'
+import { canContinueAfter, UserError } from '../../../errors.ts'
+import type { Finding } from '../../../finding.ts'
 import { sameBaseUrls } from '../../../gateway/base-urls.ts'
-import { lacksModel, lacksTools, mayHelp } from '../../../gateway/judge/traits.ts'
+import { CurableError } from '../../../gateway/judge/judge.ts'
+import {
+  lacksModel,
+  lacksTools,
+  mayHelp,
+  rejectsParameter,
+  traitsOf,
+} from '../../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { Catalog } from '../../../gateway/types.ts'
-import { isModelRejection } from '../../probes/probes.ts'
-import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
+import { asSentence } from '../../../text.ts'
+import { expectTrustedBy } from '../../client-state/certificates.ts'
+import { isInstalled } from '../../client-state/program/installed-program.ts'
+import { optionsOfFlag } from '../../command-line/client-flags.ts'
+import { type ResolvedChoice, resolveClient, resolveOrThrow } from '../../resolve/client-choice.ts'
 import { canAskUser, type ReachedGateway, requestedOptions, type SetupContext } from '../context.ts'
 import { askForOtherModel } from './ask-for-model.ts'
 import { chooseModels } from './choose-models.ts'
@@ -30,37 +42,122 @@ interface ProbedClient {
   readonly rejections: readonly RejectedModel[]
 }
 
-/** What to probe next for a client. */
-type NextChoice =
-  | { readonly kind: 'probe'; readonly choice: ResolvedChoice }
-  /** The gateway rejected nothing, or nothing else may help. */
-  | { readonly kind: 'nothing-to-try' }
+/**
+ * Tries the rows of docs/choosing-models.md in their order. Undefined: the gateway rejected nothing, or nothing else
+ * may help.
+ *
+ * @throws UserError if the client can use its models over no protocol, and no other model replaces them
+ * @throws Skipped
+ */
+export async function chooseAgain(probed: ProbedClient): Promise<ResolvedChoice | undefined> {
+  const { alternatives: [other, ...alternatives] = [] } = probed.choice
+  if (other !== undefined && probed.rejections.some(({ error }) => isModelRejection(error)))
+    return { ...other, alternatives }
 
-/** The client can use its models over no protocol that the gateway has not rejected. */
-interface NoProtocol {
-  readonly kind: 'no-protocol'
-  /** Why no protocol is left. */
-  readonly error: UserError
+  const sameModels = trySameModels(probed)
+  if (sameModels !== undefined && !(sameModels instanceof UserError)) return sameModels
+
+  const otherModels = await tryModelByRules(probed)
+  if (otherModels !== undefined) return otherModels
+
+  // Without this error, step 4 would report only the last rejection.
+  const verdict = sameModels ?? probed.rejections[0]?.error
+  return verdict && askClientThenUser(probed, verdict)
 }
 
 /**
- * Tries the rows of docs/choosing-models.md in their order.
+ * Asks the installed client itself, and then the user: whether to leave out what the gateway rejects, or for another
+ * model.
  *
- * @throws UserError if the client can use its models over no protocol, and no other model replaces them
- * @throws ClientSkipped
+ * @param reason why the client cannot use the gateway, as far as requests have shown it
+ * @throws UserError the verdict; Skipped
  */
-export async function chooseAgain(probed: ProbedClient): Promise<NextChoice> {
-  const sameModels = trySameModels(probed)
-  if (sameModels.kind === 'probe') return sameModels
-  const protocolError = sameModels.kind === 'no-protocol' ? sameModels.error : undefined
+async function askClientThenUser(
+  probed: ProbedClient,
+  reason: UserError,
+): Promise<ResolvedChoice | undefined> {
+  const { context, gateway, choice, rejections } = probed
+  const { session, policy } = context
+  const { client } = choice
+  const [rejection] = rejections
 
-  const byRules = await tryModelByRules(probed)
-  if (byRules.kind === 'probe') return byRules
+  let verdict = reason
+  const isForClient = rejection !== undefined && mayHelp('client', rejection.error)
+  if (isForClient && !policy.asksClient && isInstalled(session, client))
+    verdict = reason.with({
+      message: `${asSentence(reason.message)} repoint did not ask ${client.label} itself`,
+    })
+  if (isForClient && policy.asksClient) {
+    const { access } = gateway.requester
+    await expectTrustedBy(client, access)
+    const { appeal } = await import('../../prove/ask-client.ts')
+    try {
+      const answered = await appeal(session, access, choice, rejection.error, reason)
+      return { ...choice, answered }
+    } catch (error) {
+      if (!canContinueAfter(error)) throw error
+      verdict = error
+    }
+    const cured = await tryCure(probed, verdict)
+    if (cured !== undefined) return cured
+  }
 
-  const fromUser = await tryModelFromUser(probed, protocolError)
-  // Without this error, step 4 would report only the last rejection.
-  if (fromUser.kind === 'nothing-to-try' && protocolError !== undefined) throw protocolError
-  return fromUser
+  const otherModels = await tryModelFromUser(probed, verdict)
+  if (otherModels === undefined && verdict !== rejection?.error) throw verdict
+  return otherModels
+}
+
+/** Leaves out what the gateway rejects, if the client has an option for that and the user agrees. */
+async function tryCure(
+  { context, choice, rejections }: ProbedClient,
+  verdict: UserError,
+): Promise<ResolvedChoice | undefined> {
+  const { session, policy } = context
+  const { client, cured, input, replacements } = choice
+  const { gatewayInfo, requested } = input
+  const all = [...rejections, ...gatewayInfo.rejections]
+  const curable = all.map(({ error }) => error).find((error) => error instanceof CurableError)
+  if (curable === undefined || !policy.writesOptions) return undefined
+
+  const { message, flag } = curable
+  const options = optionsOfFlag(rowOf(client.id).flags, flag)
+  if (options === undefined || Object.keys(options).some((name) => name in (cured?.options ?? {})))
+    return undefined
+
+  if (canAskUser(context)) {
+    session.remark(`✗ ${verdict.message}`)
+    const question = `Set up ${client.label} with ${flag}?`
+    if (!(await session.platform.ask.confirm({ message: question, default: true })))
+      return undefined
+  }
+
+  const finding: Finding = {
+    code: 'part-left-out',
+    severity: 'note',
+    message: `${message}, so repoint sets up ${client.label} with ${flag}`,
+  }
+  const stillRejected = all.filter(({ error }) => !(error instanceof CurableError))
+  const next = resolveOrThrow({
+    ...choice,
+    input: {
+      ...input,
+      requested: { ...requested, ...options },
+      gatewayInfo: { ...gatewayInfo, rejections: stillRejected },
+    },
+  })
+  return {
+    ...next,
+    replacements,
+    cured: {
+      options: { ...cured?.options, ...options },
+      findings: [...(cured?.findings ?? []), finding],
+    },
+  }
+}
+
+/** Whether another model may succeed: the gateway rejects the model, its protocol or what its request contains. */
+function isModelRejection(error: UserError | undefined): error is UserError {
+  return error !== undefined && traitsOf(error)?.blames === 'model'
 }
 
 /**
@@ -69,23 +166,29 @@ export async function chooseAgain(probed: ProbedClient): Promise<NextChoice> {
  * - The gateway rejected one of them, and may serve it over another protocol.
  * - Since this choice, a probe of any client has found other base URLs. They decide which protocols the client's
  *   list of models can mix (`protocolsOfProvider`).
+ *
+ * @returns an error if the client can use its models over no protocol that the gateway has not rejected
  */
-function trySameModels({ gateway, choice, rejections }: ProbedClient): NextChoice | NoProtocol {
+function trySameModels({
+  gateway,
+  choice,
+  rejections,
+}: ProbedClient): ResolvedChoice | UserError | undefined {
   const { access } = gateway.requester
   const catalog = catalogIn(gateway)
   const { client, input } = choice
-  if (client.protocols.length === 1) return { kind: 'nothing-to-try' }
+  if (client.protocols.length === 1) return undefined
 
   // Other rejections would be the same over every protocol, so the client may choose their models again.
   const retryable = rejections.filter((rejection) => mayWorkOverOtherProtocol(rejection, catalog))
   const knownBaseUrls = input.gatewayInfo.accessSoFar?.baseUrls
   const hasMoved = knownBaseUrls !== undefined && !sameBaseUrls(knownBaseUrls, access.baseUrls)
-  if (retryable.length === 0 && !hasMoved) return { kind: 'nothing-to-try' }
+  if (retryable.length === 0 && !hasMoved) return undefined
 
   const toAvoid = [...input.gatewayInfo.rejections, ...retryable]
   const gatewayInfo = { ...input.gatewayInfo, rejections: toAvoid, accessSoFar: access }
   const resolution = resolveClient({ ...choice, input: { ...input, gatewayInfo } })
-  if (resolution.kind !== 'decided') return { kind: 'no-protocol', error: resolution.error }
+  if (resolution.kind !== 'decided') return resolution.error
 
   // With some settings a client can use one protocol only, so it may choose a rejected one again.
   const next = { ...resolution.choice, replacements: choice.replacements }
@@ -95,48 +198,66 @@ function trySameModels({ gateway, choice, rejections }: ProbedClient): NextChoic
       ({ model, protocol }) => model === rejection.model && protocol === rejection.protocol,
     ),
   )
-  if (repeated !== undefined) return { kind: 'no-protocol', error: repeated.error }
-  return { kind: 'probe', choice: next }
+  return repeated === undefined ? next : repeated.error
 }
 
 /**
- * Lets the rules choose other models, once, if the gateway neither serves nor lists those of an earlier setup
- * any more. If it lists a model and rejects it, the fault is the gateway's, and no reason for another model.
+ * Lets the rules choose other models: the next default, if they chose the rejected one; or once, if the gateway
+ * neither serves nor lists those of an earlier setup any more. If it lists such a model and rejects it, the fault is
+ * the gateway's, and no reason for another model.
  */
-async function tryModelByRules(probed: ProbedClient): Promise<NextChoice> {
-  const { context, gateway, choice, rejections } = probed
+async function tryModelByRules(probed: ProbedClient): Promise<ResolvedChoice | undefined> {
+  const { context, choice, rejections } = probed
   const { request, earlierSetups, policy } = context
   const { client, replacements } = choice
+  const gateway = await withList(probed)
   // Without a catalog the rules would choose the rejected model again.
   const catalog = catalogIn(gateway)
+  const [byRule] = choice.resolved.uses
+  const isDefault = choice.resolved.uses.length === 1 && byRule?.id === choice.resolved.probeModel
+  // A rejected part of the request is for the user to cure: another model would hide it.
+  const isForModel = (rejection: RejectedModel) =>
+    isOfModel(rejection) && !rejectsParameter(rejection.error)
+  if (isDefault && replacements < maxReplacements && rejections.some(isForModel)) {
+    const next = await chooseModels(context, gateway, client, allRejected(probed))
+    if (next.resolved.probeModel !== byRule.id) return replaceModels(probed, next)
+  }
   const mayReplace = policy.replacesModels && earlierSetups.has(client.id) && replacements === 0
-  if (catalog === undefined || !mayReplace) return { kind: 'nothing-to-try' }
+  if (catalog === undefined || !mayReplace) return undefined
 
   const requested = modelsIn(requestedOptions(request, client))
   const isGone = ({ model, error }: RejectedModel) =>
     isModelRejection(error) &&
     catalogEntry(catalog, model) === undefined &&
     !requested.includes(model)
-  if (!rejections.some(isGone)) return { kind: 'nothing-to-try' }
+  if (!rejections.some(isGone)) return undefined
 
   return replaceModels(probed, await chooseModels(context, gateway, client, allRejected(probed)))
+}
+
+/** The gateway with its list of models: one that was too slow is worth the wait once the gateway lacks the model. */
+async function withList({ gateway, rejections }: ProbedClient): Promise<ReachedGateway> {
+  const { requester, catalogAnswer } = gateway
+  const wasSlow = catalogAnswer.kind === 'failed' && catalogAnswer.error.code === 'gateway-fault'
+  const isNeeded = wasSlow && rejections.some(({ error }) => lacksModel(error))
+  return isNeeded ? { requester, catalogAnswer: await requester.requestCatalog() } : gateway
 }
 
 /**
  * Asks the user for a model, if the gateway rejected one and repoint may ask.
  *
- * @param protocolError why the client cannot use its model over another protocol
+ * @param verdict why the client cannot use its model
  */
 async function tryModelFromUser(
   probed: ProbedClient,
-  protocolError: UserError | undefined,
-): Promise<NextChoice> {
+  verdict: UserError,
+): Promise<ResolvedChoice | undefined> {
   const { context, gateway, choice, rejections } = probed
   const { replacements } = choice
   const errors = rejections.map(({ error }) => error)
-  const modelError = [protocolError, ...errors].find(isModelRejection)
+  const modelError = [verdict, ...errors].find(isModelRejection)
   const canAsk = canAskUser(context) && replacements < maxReplacements
-  if (modelError === undefined || !canAsk) return { kind: 'nothing-to-try' }
+  if (modelError === undefined || !canAsk) return undefined
 
   const { input } = choice
   const gatewayInfo = { ...input.gatewayInfo, rejections: allRejected(probed) }
@@ -145,8 +266,12 @@ async function tryModelFromUser(
   return replaceModels(probed, next)
 }
 
-function replaceModels({ choice }: ProbedClient, next: ResolvedChoice): NextChoice {
-  return { kind: 'probe', choice: { ...next, replacements: choice.replacements + 1 } }
+function replaceModels({ choice }: ProbedClient, next: ResolvedChoice): ResolvedChoice {
+  return { ...next, replacements: choice.replacements + 1 }
+}
+
+function isOfModel({ error }: RejectedModel): boolean {
+  return isModelRejection(error)
 }
 
 /** What the gateway has rejected for a client, in this and in earlier attempts. */
@@ -167,7 +292,5 @@ function mayWorkOverOtherProtocol(
     return catalogEntry(catalog, model) !== undefined
   }
   // A model that rejects tools over its native protocol rejects them over every other one.
-  if (lacksTools(error)) return nativeProtocol(model) !== protocol
-  // Without a catalog, a web page says that the address is wrong.
-  return error.code !== 'not-an-api' || catalog !== undefined
+  return !lacksTools(error) || nativeProtocol(model) !== protocol
 }

@@ -4,17 +4,14 @@
  * In: a `ReachedGateway` and a client. Out: a `ResolvedChoice`. Sends nothing, unless the user types models.
  */
 import type { Client } from '../../../clients/contract/client.ts'
-import type { RejectedModel } from '../../../clients/contract/setup.ts'
+import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
+import { whichModel } from '../../../clients/models/resolve.ts'
 import { effectiveOptions, modelsIn } from '../../../clients/options/chosen-options.ts'
+import type { UserError } from '../../../errors.ts'
 import { adviseNamingModel } from '../../../gateway/catalog.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
-import {
-  type OpenChoice,
-  type Resolution,
-  type ResolvedChoice,
-  resolveClient,
-} from '../../resolve/client-choice.ts'
+import { type OpenChoice, type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
 import { canAskUser, inputFor, type ReachedGateway, type SetupContext } from '../context.ts'
 import { askForModel } from './ask-for-model.ts'
 import { installedProgram } from './programs.ts'
@@ -25,7 +22,7 @@ import { installedProgram } from './programs.ts'
  * @param rejections what the gateway has rejected for this client
  * @throws UserError `usage`, `model-unknown`, `protocol-unsupported`; the catalog's error if only a
  *   catalog could have decided
- * @throws ClientSkipped
+ * @throws Skipped
  */
 export async function chooseModels(
   context: SetupContext,
@@ -35,7 +32,12 @@ export async function chooseModels(
 ): Promise<ResolvedChoice> {
   const choice = await choiceFor(context, gateway, client, rejections)
   const resolution = resolveClient(choice)
-  if (resolution.kind === 'decided') return resolution.choice
+  if (resolution.kind === 'decided') {
+    const guess = whyGuessed(resolution.choice)
+    return guess === undefined || !canAskUser(context)
+      ? resolution.choice
+      : askForModel(context, gateway, choice, guess)
+  }
   if (resolution.kind === 'impossible') throw resolution.error
 
   const { error } = resolution
@@ -50,8 +52,15 @@ export async function chooseModels(
   return askForModel(context, gateway, choice, reason)
 }
 
+/** The question for a model that no rule knows. Undefined: a rule or the user has chosen it. */
+export function whyGuessed({ client, input, resolved }: ResolvedChoice): UserError | undefined {
+  const catalog = catalogIn(input.gatewayInfo)
+  const isGuess = resolved.uses.some((use) => use.isGuess && use.id === resolved.probeModel)
+  return isGuess && catalog !== undefined ? whichModel(input, catalog, client.protocols) : undefined
+}
+
 /** A client, with everything that decides its options now. */
-export async function choiceFor(
+async function choiceFor(
   context: SetupContext,
   { requester, catalogAnswer }: ReachedGateway,
   client: Client,
@@ -63,13 +72,20 @@ export async function choiceFor(
   return { client, program, input: inputFor(context, client, access, gatewayInfo) }
 }
 
-/** Applies a client's rules without the gateway's catalog. `undecided`: they need the catalog. */
-export function resolveWithoutCatalog(
-  context: SetupContext,
-  client: Client,
-  access: GatewayAccess,
-): Resolution {
+/**
+ * Whether the rules of every client decide without the catalog.
+ *
+ * @throws UserError if a client cannot use the gateway, whatever its catalog lists. If the user can skip this
+ *   client and set up others, its error waits for step 3.
+ */
+export function needsNoCatalog(context: SetupContext, access: GatewayAccess): boolean {
+  const { clients } = context
   const gatewayInfo = { catalogAnswer: { kind: 'pending' }, rejections: [] } as const
-  const input = inputFor(context, client, access, gatewayInfo)
-  return resolveClient({ client, program: {}, input })
+  const resolutions = clients.map((client) =>
+    resolveClient({ client, program: {}, input: inputFor(context, client, access, gatewayInfo) }),
+  )
+  const canSkip = canAskUser(context) && clients.length > 1
+  for (const resolution of resolutions)
+    if (resolution.kind === 'impossible' && !canSkip) throw resolution.error
+  return resolutions.every(({ kind }) => kind === 'decided')
 }

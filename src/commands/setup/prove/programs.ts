@@ -6,7 +6,8 @@
  */
 import type { Client } from '../../../clients/contract/client.ts'
 import { sendingFindings } from '../../../clients/plan/headers.ts'
-import { blocksSetup, type Finding, refuseBlocked } from '../../../finding.ts'
+import { refuseBlocked } from '../../../errors.ts'
+import { blocksSetup, type Finding } from '../../../finding.ts'
 import type { GatewayAccess } from '../../../gateway/types.ts'
 import {
   type InstalledProgram,

@@ -1,44 +1,35 @@
 /**
- * Steps 3 and 4 of a setup: resolves each client's options, and proves its models.
+ * Steps 2 to 4 of a setup: reads the list of models, resolves each client's options, and proves its models.
  *
- * In: a `ReachedGateway`. Out: a `ProvenSetup`, with the choice of each client, or why it cannot use the
- * gateway.
+ * In: a gateway to ask. Out: a `ProvenSetup`, with the choice of each client, or why it cannot use the gateway.
  */
 import type { Client } from '../../../clients/contract/client.ts'
-import { catalogIn, type RejectedModel } from '../../../clients/contract/setup.ts'
+import type { LoadedFiles } from '../../../clients/contract/files.ts'
+import { defaultProviderId } from '../../../clients/contract/options.ts'
+import { catalogIn, type RejectedModel, type Sample } from '../../../clients/contract/setup.ts'
 import { familyRows, loadClients } from '../../../clients/list.ts'
+import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
 import { sendingFindings } from '../../../clients/plan/headers.ts'
-import { UserError } from '../../../errors.ts'
+import { canContinueAfter, UserError } from '../../../errors.ts'
 import { blocksSetup, type Finding } from '../../../finding.ts'
-import { type Balance, startBalanceRequest } from '../../../gateway/balance.ts'
+import { type Balance, type BalanceRequest, startBalanceRequest } from '../../../gateway/balance.ts'
 import { catalogUnavailable } from '../../../gateway/catalog.ts'
-import type { GatewayRequester } from '../../../gateway/gateway-requester.ts'
-import {
-  admitsOnlyClients,
-  lacksProtocol,
-  lacksTools,
-  mayHelp,
-} from '../../../gateway/judge/traits.ts'
+import { GatewayRequester } from '../../../gateway/gateway-requester.ts'
+import { preopenConnections } from '../../../gateway/http/request.ts'
+import { lacksProtocol, lacksTools } from '../../../gateway/judge/traits.ts'
 import { nativeProtocol } from '../../../gateway/models/rules.ts'
 import type { ProbeResult } from '../../../gateway/probe/probe.ts'
 import type { Catalog, GatewayAccess, Protocol, SafeguardsAnswer } from '../../../gateway/types.ts'
-import { expectTrustedBy } from '../../client-state/certificates.ts'
-import { rejectionsIn } from '../../probes/probes.ts'
-import type { ResolvedChoice } from '../../resolve/client-choice.ts'
-import type { ReachedGateway, SetupContext } from '../context.ts'
+import { authoritiesOf, expectTrustedBy } from '../../client-state/certificates.ts'
+import { readClientFiles } from '../../client-state/client-files.ts'
+import { firstRequestsOf, plannedFiles, sampleRequestOf } from '../../prove/first-requests.ts'
+import { type Answer, type Ask, prove } from '../../prove/prove.ts'
+import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
+import { type ReachedGateway, requestedOptions, type SetupContext } from '../context.ts'
 import { withModelFromUser } from './ask-for-model.ts'
 import { chooseAgain } from './choose-again.ts'
-import { chooseModels } from './choose-models.ts'
-import { expectCanSend, expectUsable, programFindings } from './programs.ts'
-import { proveByClient } from './prove-by-client.ts'
-import {
-  continueWith,
-  type FailedClient,
-  failedClients,
-  resultFor,
-  type SetupResult,
-  workingChoices,
-} from './results.ts'
+import { chooseModels, needsNoCatalog } from './choose-models.ts'
+import { expectCanSend, expectUsable, programFindings, startPrograms } from './programs.ts'
 
 /** A client after step 4. */
 export interface ProvenChoice extends ResolvedChoice {
@@ -51,6 +42,13 @@ export interface ProvenChoice extends ResolvedChoice {
   readonly safeguards: SafeguardsAnswer
   /** What the answers to the probes say about the gateway, such as that it does not stream. */
   readonly probeFindings: readonly Finding[]
+}
+
+/** A client that cannot use the gateway, and why. */
+export interface FailedClient {
+  readonly kind: 'failed'
+  readonly client: Client
+  readonly error: UserError
 }
 
 /** A setup after step 4. */
@@ -68,45 +66,84 @@ export interface ProvenSetup extends SetupContext {
   readonly findings: readonly Finding[]
 }
 
+/** How many clients a user usually chooses from a list. */
+const usualClientCount = 3
+
+/** Opens the connections that the first requests will need, while the list of models is on its way. */
+export function openGateway(context: SetupContext, foundAccess: GatewayAccess): GatewayRequester {
+  const { clients, request } = context
+  const access = { ...foundAccess, authorities: authoritiesOf(foundAccess.env, clients) }
+  const count = request.chooseClients ? Math.min(clients.length, usualClientCount) : clients.length
+  if (clients.length > 1) void preopenConnections(access, count)
+  return new GatewayRequester(access, { isMessagesGiven: request.flags.messagesUrl !== undefined })
+}
+
 /**
- * Resolves each client's options. Then it probes, in parallel, the model of each client's first request, and its
- * other models that the catalog does not list. A rejected model leads back to step 3. If the gateway admits only
- * certain clients, repoint starts the installed clients instead. Writes none of the user's files.
+ * Proves, for each client, the model of its first request, and its other models that the catalog does not list. If
+ * the gateway rejects a client's request, the installed client itself decides. Writes none of the user's
+ * files.
  *
+ * @param chosenClients the context with the clients that the user chooses once the gateway has answered
  * @throws UserError if no client can use the gateway: the key, the address, the network, the account;
  *   `cancelled` if the user skips every client
  */
 export async function proveClients(
   initialContext: SetupContext,
-  gateway: ReachedGateway,
+  requester: GatewayRequester,
+  chosenClients: (gateway: ReachedGateway) => Promise<SetupContext> = async () => initialContext,
 ): Promise<ProvenSetup> {
-  const { requester, catalogAnswer } = gateway
-  const catalog = catalogIn(gateway)
-  const balanceRequest = startBalanceRequest(requester.access, catalog)
+  const { request } = initialContext
+  const userChooses = request.chooseClients !== undefined || request.picksModel === true
+  const isNamed = initialContext.clients.every(
+    (client) => requestedOptions(request, client).model !== undefined,
+  )
+  const isModelKnown = !userChooses && (needsNoCatalog(initialContext, requester.access) || isNamed)
+  // A list of clients appears at once. The command that shows it has started the programs.
+  const started = request.chooseClients ? undefined : startPrograms(initialContext)
+  let context = initialContext
+  let balanceRequest: BalanceRequest | undefined
 
   try {
-    const context = await withModelFromUser(initialContext, catalog)
-    const resolvedResults = await resolveAll(context, gateway)
-    const settledResults = await settleChoices(context, gateway, resolvedResults)
-    const results = await continueWith(settledResults, (choice) =>
-      proveChoice(context, gateway, choice),
-    )
+    const proof = await prove<ResolvedChoice>(initialContext.session, requester, {
+      isModelKnown,
+      asksFor: async (catalogAnswer) => {
+        await started
+        const gateway = { requester, catalogAnswer }
+        const catalog = catalogIn(gateway)
+        context = await chosenClients(gateway)
+        balanceRequest = startBalanceRequest(requester.access, catalog)
+        context = await withModelFromUser(context, catalog)
+        return context.clients.map((client) => askOf(context, gateway, client))
+      },
+    })
+    if (proof.fault !== undefined) throw proof.fault
+    if (proof.answers.every(({ kind }) => kind === 'skipped'))
+      throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
 
+    const gateway = { requester, catalogAnswer: proof.list }
+    const choices: ProvenChoice[] = []
+    const failed: FailedClient[] = []
+    for (const [index, client] of context.clients.entries()) {
+      const result = await resultOf(context, gateway, client, proof.answers[index]!)
+      if (result === undefined) continue
+      if ('kind' in result) failed.push(result)
+      else choices.push(result)
+    }
+
+    const catalog = catalogIn(gateway)
     const balance = await balanceRequest?.ifAnswered()
-    const choices = workingChoices(results)
     return {
       ...context,
       choices,
-      failed: failedClients(results),
+      failed,
       access: requester.access,
       catalog,
       balance,
       findings: [
         ...(catalog?.findings ?? []),
         ...(await programFindings(context)),
-        ...(catalogAnswer.kind === 'failed' ? [catalogUnavailable(catalogAnswer.error)] : []),
+        ...(proof.list.kind === 'failed' ? [catalogUnavailable(proof.list.error)] : []),
         ...new Set(choices.flatMap(({ probeFindings }) => probeFindings)),
-        ...(choices.some(({ provenBy }) => provenBy === 'client') ? [onlyCertainClients] : []),
         ...(balance?.remaining === 0 ? [emptyKey] : []),
       ],
     }
@@ -115,94 +152,109 @@ export async function proveClients(
   }
 }
 
-/** Step 3. */
-async function resolveAll(
+/** What a client asks the gateway: its first request, with its models by its rules or from the user. */
+function askOf(
   context: SetupContext,
   gateway: ReachedGateway,
-): Promise<readonly SetupResult[]> {
-  const results: SetupResult[] = []
-  for (const client of context.clients) {
-    const result = await resultFor(client, async () => {
+  client: Client,
+): Ask<ResolvedChoice> {
+  const { session } = context
+  return {
+    first: async () => {
       await expectUsable(context, client, gateway.requester.access)
       return chooseModels(context, gateway, client)
-    })
-    results.push(result)
+    },
+    requestsOf: (choice) =>
+      choice.answered ? [] : firstRequestsOf(session, choice, filesAfter(context, gateway, choice)),
+    next: async (choice, rejections) =>
+      choice.answered ? undefined : chooseAgain({ context, gateway, choice, rejections }),
+    ...(context.policy.provesLists && {
+      withSamples: (choice, samples) =>
+        choice.answered ? choice : withSamples(gateway, choice, samples),
+      nextSample: async (choice) =>
+        choice.answered
+          ? undefined
+          : sampleRequestOf(session, choice, filesAfter(context, gateway, choice)),
+    }),
   }
-  return results
 }
 
-/**
- * The rounds of step 4. A round probes all choices, then each client chooses again after a rejection. A round
- * that changes no choice is the last one. The rounds do end (docs/choosing-models.md).
- *
- * A client whose probes were answered in an earlier round may choose again too: meanwhile, the probes of
- * another client may have found its base URL.
- */
-async function settleChoices(
-  context: SetupContext,
-  gateway: ReachedGateway,
-  results: readonly SetupResult[],
-): Promise<readonly SetupResult[]> {
-  await probeAll(context, gateway, workingChoices(results))
-
-  let isSettled = true
-  const next = await continueWith(results, async (choice) => {
-    const rejections = rejectionsIn(await gateway.probes.answersTo(choice))
-    const again = await chooseAgain({ context, gateway, choice, rejections })
-    if (again.kind === 'nothing-to-try') return choice
-    isSettled = false
-    return again.choice
-  })
-  if (next.every(({ kind }) => kind === 'skipped'))
-    throw new UserError({ code: 'cancelled', message: 'You skipped every client' })
-
-  return isSettled ? next : settleChoices(context, gateway, next)
-}
-
-/** Probes every model of these choices that was not probed yet, all at once. */
-async function probeAll(
-  { session }: SetupContext,
-  { probes }: ReachedGateway,
-  choices: readonly ResolvedChoice[],
-): Promise<void> {
-  const models = await probes.unsentModels(choices)
-  const answers = Promise.all(choices.map((choice) => probes.answersTo(choice)))
-  if (models.length === 0) await answers
-  else await session.step(`Asking ${models.join(', ')} for one word`, answers)
-}
-
-/**
- * The end of step 4 for one client: its choice, with what has proven it.
- *
- * @throws UserError why the client cannot use the gateway
- */
-async function proveChoice(
-  context: SetupContext,
-  gateway: ReachedGateway,
+/** The choice with the list that these answers allow. Its models stay as they were proven. */
+function withSamples(
+  { requester: { access } }: ReachedGateway,
   choice: ResolvedChoice,
+  samples: readonly Sample[],
+): ResolvedChoice {
+  const { input, resolved } = choice
+  const { probeModel: model, protocol } = resolved
+  const { rejections } = input.gatewayInfo
+  const gatewayInfo = {
+    ...input.gatewayInfo,
+    accessSoFar: access,
+    samples: [{ model, protocol }, ...rejections, ...samples],
+  }
+  const next = resolveClient({ ...choice, input: { ...input, gatewayInfo } })
+  if (next.kind !== 'decided') return choice
+  const isSame =
+    next.choice.resolved.probeModel === model && next.choice.resolved.protocol === protocol
+  return isSame ? { ...choice, ...next.choice, replacements: choice.replacements } : choice
+}
+
+/** A client's files as the setup would leave them. */
+function filesAfter(
+  { session, policy }: SetupContext,
+  { requester: { access } }: ReachedGateway,
+  choice: ResolvedChoice,
+): LoadedFiles {
+  const { client, input } = choice
+  if (!policy.writesOptions) return readClientFiles(session, client)
+  const { providerId = defaultProviderId } = effectiveOptions(input)
+  return plannedFiles(session, choice, access, providerId)
+}
+
+/** What a client uses, or why it cannot use the gateway. Undefined: the user has skipped it. */
+async function resultOf(
+  context: SetupContext,
+  gateway: ReachedGateway,
+  client: Client,
+  answer: Answer<ResolvedChoice>,
+): Promise<ProvenChoice | FailedClient | undefined> {
+  if (answer.kind === 'skipped') return undefined
+  try {
+    return await provenChoice(context, gateway, client, answer)
+  } catch (error) {
+    if (!canContinueAfter(error)) throw error
+    return { kind: 'failed', client, error }
+  }
+}
+
+/** @throws UserError why the client cannot use the gateway */
+async function provenChoice(
+  context: SetupContext,
+  gateway: ReachedGateway,
+  client: Client,
+  answer: Exclude<Answer<ResolvedChoice>, { readonly kind: 'skipped' }>,
 ): Promise<ProvenChoice> {
-  const { client } = choice
   const { access } = gateway.requester
-  const answers = await gateway.probes.answersTo(choice)
+  if (answer.kind === 'failed') {
+    const { error, rejected } = answer
+    if (rejected === undefined) throw error
+    await expectTrustedBy(client, access)
+    throw await errorNamingOtherClients(context, gateway, client, { ...rejected.rejection, error })
+  }
+
   await expectTrustedBy(client, access)
-
-  const rejections = rejectionsIn(answers)
-  // The installed client itself cannot help here.
-  const final = rejections.find(({ error }) => !mayAcceptClient(context, error))
-  if (final !== undefined) throw await errorNamingOtherClients(context, gateway, client, final)
-
-  const [rejection] = rejections
-  if (rejection !== undefined) await proveByClient(context.session, access, choice, rejection.error)
   expectCanSend(client, access)
-
-  const results = answers.flatMap(({ result }) =>
-    result.status === 'fulfilled' ? [result.value] : [],
-  )
+  const { choice, results } = answer
+  const { answered, cured } = choice
   return {
     ...choice,
     safeguards: safeguardsIn(results),
-    provenBy: rejection === undefined ? 'probe' : 'client',
-    probeFindings: results.flatMap(({ findings }) => findings),
+    provenBy: answered ? 'client' : 'probe',
+    probeFindings: [
+      ...(cured?.findings ?? []),
+      ...(answered ? [answered] : results.flatMap(({ findings }) => findings)),
+    ],
   }
 }
 
@@ -219,18 +271,6 @@ const emptyKey: Finding = {
   severity: 'note',
   message: 'The key has no credit left',
   hint: "Top it up on the gateway's page, or use another key: repoint key",
-}
-
-const onlyCertainClients: Finding = {
-  code: 'proven-by-client',
-  severity: 'note',
-  message: 'The gateway accepts only certain clients, so repoint asked the installed client',
-}
-
-/** Whether the gateway may accept the installed client's request, although it rejects repoint's. */
-function mayAcceptClient({ request }: SetupContext, error: UserError): boolean {
-  if (admitsOnlyClients(error)) return true
-  return request.flags.tryClient === true && mayHelp('client', error)
 }
 
 /**
@@ -250,7 +290,7 @@ async function errorNamingOtherClients(
 
   const [first, ...more] = await untriedClients(context, gateway.requester, protocol)
   const hints = [`${client.label} supports only the ${protocol} protocol.`]
-  if (isOtherNative) hints.push('Name another model: --model ID.')
+  if (isOtherNative) hints.push('Name another model: {--model ID}.')
   if (first !== undefined) {
     const orMore = more.length === 0 ? '' : ` (or ${more.join(', ')})`
     const command = `repoint ${first} --base-url ${gateway.requester.access.address}`

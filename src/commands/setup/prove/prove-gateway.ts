@@ -4,19 +4,14 @@
  * In: the `SetupContext`, with the request. Out: a `ProvenSetup`, for step 5. The files of this folder:
  *
  *     try-presets      step 1: what is known of the gateway before each try
- *     reach-gateway    step 2: the catalog, and the versions of the programs   ─▶  ReachedGateway
- *     early-probes     the probes that need no catalog, while it is slow
- *     setup-probes     the probes of a setup, with the files that it would write
  *     programs         whether the installed programs can use the gateway
- *     prove-clients    steps 3 and 4, for all clients                          ─▶  ProvenSetup
+ *     prove-clients    steps 2 to 4, for all clients                           ─▶  ProvenSetup
  *     choose-models    step 3 for one client: its rules, or ask-for-model      ─▶  ResolvedChoice
  *     ask-for-model    the questions for a model
  *     choose-again     from step 4 back to step 3 after a rejection            ─▶  ResolvedChoice
- *     prove-by-client  starts the installed client instead, if the gateway admits only certain clients
- *     results          one result for each client, so that the others continue if one fails
  *
  * `../../find-gateway/` finds the gateway of a try, `../../resolve/` applies a client's rules, and
- * `../../probes/` sends each probe once, in step 2 or in step 4.
+ * `../../prove/` asks the gateway.
  */
 import type { Client } from '../../../clients/contract/client.ts'
 import type { ClientOptions } from '../../../clients/contract/options.ts'
@@ -28,12 +23,16 @@ import { compact } from '../../../compact.ts'
 import { UserError } from '../../../errors.ts'
 import type { Finding } from '../../../finding.ts'
 import { shownBalance } from '../../../gateway/balance.ts'
-import { customBaseUrls } from '../../../gateway/base-urls.ts'
+import { baseUrlFor, customBaseUrls } from '../../../gateway/base-urls.ts'
 import type { ImportLink } from '../../../gateway/input/link.ts'
+import { traitsOf } from '../../../gateway/judge/traits.ts'
 import { supportsProtocol } from '../../../gateway/models/rules.ts'
-import { type GatewayAccess, protocols } from '../../../gateway/types.ts'
+import { type Gateway, type GatewayAccess, protocols } from '../../../gateway/types.ts'
 import { expectNameIsFree } from '../../../state/save-gateway.ts'
 import { counted, listWords } from '../../../text.ts'
+import { expectWritable } from '../../client-state/check-files.ts'
+import { readClientFiles } from '../../client-state/client-files.ts'
+import { isInstalled } from '../../client-state/program/installed-program.ts'
 import { type FoundGateway, findGateway } from '../../find-gateway/find-gateway.ts'
 import { resolveOrThrow } from '../../resolve/client-choice.ts'
 import type { Session } from '../../screen/session.ts'
@@ -46,8 +45,7 @@ import {
 } from '../context.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
 import { expectUsable, installedProgram, programFindings, startPrograms } from './programs.ts'
-import { type ProvenChoice, type ProvenSetup, proveClients } from './prove-clients.ts'
-import { openGateway, reachGateway } from './reach-gateway.ts'
+import { openGateway, type ProvenChoice, type ProvenSetup, proveClients } from './prove-clients.ts'
 import { firstPreset, nextPreset } from './try-presets.ts'
 
 /** How often the user may type an address or a key that does not work. */
@@ -67,6 +65,7 @@ export async function proveGateway(initialContext: SetupContext): Promise<Proven
     const found = await findGateway(session, request.flags, preset)
     expectNameIsFree(session.platform, request.flags.name, found.access.address)
     const context = withLink({ ...initialContext, request }, found.link)
+    expectFilesWritable(context, found.access)
 
     try {
       const proven = await proveFound(context, found.access)
@@ -85,6 +84,20 @@ export async function proveGateway(initialContext: SetupContext): Promise<Proven
   }
 }
 
+/**
+ * Checks that the files can be written before a request is sent. A client that has the address and the key already
+ * may stay as it is, which the plan decides. Guided setup shows instead which clients it cannot set up.
+ */
+function expectFilesWritable({ session, request, clients }: SetupContext, access: Gateway): void {
+  if (request.chooseClients !== undefined) return
+  for (const client of clients) {
+    const files = readClientFiles(session, client)
+    const { baseUrl, key } = client.read(files).endpoint
+    const hasAddress = protocols.some((protocol) => baseUrlFor(access, protocol) === baseUrl)
+    if (!hasAddress || key !== access.key) expectWritable(session, client, files)
+  }
+}
+
 /** Steps 2 to 4, with a gateway that may turn out to be the wrong one. */
 async function proveFound(context: SetupContext, access: GatewayAccess): Promise<ProvenSetup> {
   const { session, request } = context
@@ -92,16 +105,14 @@ async function proveFound(context: SetupContext, access: GatewayAccess): Promise
 
   const requester = openGateway(context, access)
   try {
-    const gateway = await reachGateway(context, requester)
-    // If nobody can skip a client, its error comes before a probe.
-    if (!canAskUser(context))
-      for (const client of context.clients) await expectUsable(context, client, requester.access)
-    showAnswer(session, gateway)
-
-    const chosen = request.chooseClients
-      ? withClients(context, await request.chooseClients(context, gateway))
-      : context
-    return await proveClients(chosen, gateway)
+    return await proveClients(context, requester, async (gateway) => {
+      // If nobody can skip a client, its error comes before a probe.
+      if (!canAskUser(context))
+        for (const client of context.clients) await expectUsable(context, client, requester.access)
+      showAnswer(session, gateway)
+      if (request.chooseClients === undefined) return context
+      return withClients(context, await request.chooseClients(context, gateway))
+    })
   } finally {
     await requester.hangUp()
   }
@@ -186,10 +197,11 @@ function reportProof(proven: ProvenSetup, found: FoundGateway): void {
 
 /** The error of one client, with the command that sets up the others. */
 function errorNamingWorkingClients(
-  { code, message }: UserError,
+  error: UserError,
   { label }: Client,
   { choices, access: { name, address } }: ProvenSetup,
 ): UserError {
+  const { code, message, hint } = error
   const ids = choices.map(({ client }) => client.id).join(' ')
   const command =
     name === undefined ? `repoint setup ${ids} --base-url ${address}` : `repoint use ${name} ${ids}`
@@ -197,7 +209,11 @@ function errorNamingWorkingClients(
   return new UserError({
     code,
     message: `${label} cannot use this gateway. ${message}`,
-    hint: `Set up the clients that can: ${command}`,
+    // The cure of a certificate is on this machine. Any other is the gateway's business.
+    hint:
+      traitsOf(error)?.blames === 'connection' && hint !== undefined
+        ? `${hint} Or set up the clients that can: ${command}`
+        : `Set up the clients that can: ${command}`,
   })
 }
 
@@ -223,9 +239,14 @@ function showProof({ session, access, catalog, choices, balance }: ProvenSetup):
       continue
     }
     const ids = modelsToProve(resolved, catalog).map(({ model }) => model)
-    const verb = ids.length > 1 ? 'answer' : 'answers'
+    const models = listWords(ids)
     const over = overProtocol(client, resolved)
-    session.remark(`✔ ${client.label}: ${listWords(ids)} ${verb}${over}, with tools`)
+    const verb = ids.length > 1 ? 'answer' : 'answers'
+    session.remark(
+      isInstalled(session, client)
+        ? `✔ ${client.label}: ${models} ${verb}${over}, with tools`
+        : `✔ The gateway answers a request of ${client.label} for ${models}${over}, with tools`,
+    )
   }
 
   if (balance !== undefined) session.remark(`✔ The key has ${shownBalance(balance)}`)

@@ -4,10 +4,10 @@
  * In: the `SetupContext`, and after a failed try its error. Out: the `Preset` of the next try. After an
  * error there is one only if an import link has another address, or the user can correct what they typed.
  */
-import { compact } from '../../../compact.ts'
 import type { UserError } from '../../../errors.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import type { Gateway } from '../../../gateway/types.ts'
+import { savedGatewaysIfReadable } from '../../../state/saved-gateways.ts'
 import type { FoundGateway } from '../../find-gateway/find-gateway.ts'
 import {
   defaultAddress,
@@ -25,27 +25,41 @@ export async function firstPreset(context: SetupContext): Promise<Preset> {
   return {
     defaultAddress: defaultAddress(session, runs),
     inUse: session.canAsk ? inUse : [],
-    gateway: gatewayToKeep(context, inUse),
+    gateway: knownGateway(context, inUse),
     // What the command itself knows wins.
     ...request.preset,
   }
 }
 
-/** The gateway that the client uses, if the user changes its options and names no gateway. */
-function gatewayToKeep(
-  { session, request, clients, earlierSetups, policy }: SetupContext,
+/**
+ * The gateway that nobody has to name: the one that the clients use, or else the only one that is saved. On a terminal
+ * repoint asks all the same, unless the user has changed options or said --yes: they may want another gateway.
+ */
+function knownGateway(
+  { session, request, clients, policy, consent }: SetupContext,
   inUse: readonly GatewayInUse[],
 ): Gateway | undefined {
-  const { flags, picksModel = false } = request
-  const [client] = clients
-  if (client === undefined || clients.length > 1 || !earlierSetups.has(client.id)) return undefined
+  const { flags, picksModel = false, chooseClients } = request
+  if (namesGateway(session, flags) || chooseClients !== undefined) return undefined
 
-  const { slotModels, ...otherOptions } = requestedOptions(request, client)
-  const hasOptions = Object.keys(compact({ ...slotModels, ...otherOptions })).length > 0
+  const options = clients.map((client) => {
+    const { slotModels, ...others } = requestedOptions(request, client)
+    return { ...slotModels, ...others }
+  })
+  const hasOptions = options.some((one) => Object.values(one).some((value) => value !== undefined))
   const changesOptions = hasOptions || picksModel || policy.keeps === 'none'
-  if (!changesOptions) return undefined
-  if (namesGateway(session, flags)) return undefined
-  return inUse.find(({ family }) => family === client.family)
+  const mayAsk = consent === 'ask' && !flags.dryRun
+  if (mayAsk && !changesOptions) return undefined
+
+  const used = inUse.filter(({ family }) => clients.some((client) => client.family === family))
+  const [first, ...others] = used
+  const isShared = others.every(
+    ({ address, key }) => address === first?.address && key === first.key,
+  )
+  if (first !== undefined) return isShared ? first : undefined
+
+  const saved = mayAsk ? [] : savedGatewaysIfReadable(session)
+  return saved.length === 1 ? saved[0] : undefined
 }
 
 /** A try that failed. */

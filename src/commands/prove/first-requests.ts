@@ -1,0 +1,116 @@
+/** What a client would send first: the requests that show whether a gateway serves it. */
+import type { Client } from '../../clients/contract/client.ts'
+import type { LoadedFiles } from '../../clients/contract/files.ts'
+import { catalogIn } from '../../clients/contract/setup.ts'
+import { asPlanned } from '../../clients/files/parse-file.ts'
+import { modelsToProve } from '../../clients/models/resolve.ts'
+import { ifPossible } from '../../errors.ts'
+import { isAdditional } from '../../gateway/input/header.ts'
+import type { ProbeRequest } from '../../gateway/probe/probe.ts'
+import type { ExtraHeader, GatewayAccess, ModelAndProtocol, Sender } from '../../gateway/types.ts'
+import type { ServedClient } from '../../state/remembered.ts'
+import { listClientFiles, readClientFiles } from '../client-state/client-files.ts'
+import type { InstalledProgram } from '../client-state/program/installed-program.ts'
+import type { ResolvedChoice } from '../resolve/client-choice.ts'
+import { targetFor } from '../resolve/point-client.ts'
+import type { Session } from '../screen/session.ts'
+
+/**
+ * The installed client as the sender of requests: its first ones with these files, and the headers that the user has
+ * added in them.
+ */
+export async function loadSenders(
+  session: Session,
+  client: Client,
+  { files, ...program }: { readonly files: LoadedFiles } & InstalledProgram,
+): Promise<(probed: ModelAndProtocol) => Sender> {
+  const recordings = await client.loadRecordings()
+  const { env } = session.platform.machine
+  return ({ model, protocol }) => {
+    const input = { ...program, env, model, protocol }
+    const request = client.firstRequest(recordings, files, input)
+    const added = addedHeaders(client, files, request.addedHeaders)
+    // The gateway's error may contain what it received.
+    for (const { value, isSecret } of added) if (isSecret) session.hide(value)
+    return {
+      label: client.label,
+      keyHeader: client.sends.fixedKeyHeader?.[protocol],
+      accepts: client.accepts?.[protocol],
+      ...request,
+      headers: {
+        ...request.headers,
+        ...Object.fromEntries(added.map(({ name, value }) => [name, value])),
+      },
+    }
+  }
+}
+
+/** The headers in a client's files whose values it sends unchanged. */
+function addedHeaders(
+  client: Client,
+  files: LoadedFiles,
+  ofModel: readonly ExtraHeader[] = [],
+): readonly ExtraHeader[] {
+  if (files.length === 0) return []
+  const { headers = [] } = client.read(files).endpoint
+  const { values } = client.config.interpolation
+  return [...headers, ...ofModel].filter(
+    (header) => isAdditional(header) && !values?.test(header.value),
+  )
+}
+
+/**
+ * A client's files as a setup would leave them, with only the models that are requested. Those that repoint cannot read
+ * count as absent: a setup stops before, and `check` asks all the same what the gateway answers to the client.
+ */
+export function plannedFiles(
+  session: Session,
+  { client, input, resolved }: ResolvedChoice,
+  access: GatewayAccess,
+  providerId: string,
+): LoadedFiles {
+  const files =
+    ifPossible(() => readClientFiles(session, client)) ??
+    listClientFiles(session, client).map((file) => ({ ...file, bytes: null }))
+  const requested = modelsToProve(resolved, catalogIn(input.gatewayInfo))
+  const ids = [...requested, resolved.nextSample].map((one) => one?.model)
+  const offered = resolved.offered.filter(({ id }) => ids.includes(id))
+  const target = targetFor({ input, resolved: { ...resolved, offered } }, access, providerId)
+  const edits = ifPossible(() => client.plan(files, target))
+  return edits === undefined ? files : asPlanned(files, edits)
+}
+
+/** What the gateway has served if it answers this choice. */
+export function servedBy(
+  gateway: GatewayAccess,
+  { client, program, resolved }: Pick<ResolvedChoice, 'client' | 'program' | 'resolved'>,
+): ServedClient {
+  const { probeModel: model, protocol } = resolved
+  return { clientId: client.id, version: program.version, gateway, model, protocol }
+}
+
+/** The client's first request, for its first model and each other one that no catalog lists. */
+export async function firstRequestsOf(
+  session: Session,
+  { client, program, input, resolved }: ResolvedChoice,
+  files: LoadedFiles,
+): Promise<readonly ProbeRequest[]> {
+  const senderFor = await loadSenders(session, client, { files, ...program })
+  return modelsToProve(resolved, catalogIn(input.gatewayInfo)).map(({ model, protocol }) => ({
+    model,
+    protocol,
+    unservedHint: model === resolved.probeModel ? resolved.probeHint : undefined,
+    sender: senderFor({ model, protocol }),
+  }))
+}
+
+/** The client's request for the next model of its list. */
+export async function sampleRequestOf(
+  session: Session,
+  { client, program, resolved: { nextSample } }: ResolvedChoice,
+  files: LoadedFiles,
+): Promise<ProbeRequest | undefined> {
+  if (nextSample === undefined) return undefined
+  const senderFor = await loadSenders(session, client, { files, ...program })
+  return { ...nextSample, sender: senderFor(nextSample) }
+}

@@ -1,0 +1,52 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { clientRows, loadClient } from '../../src/clients/list.ts'
+import { aServer, sendJson } from '../gateway/forged.ts'
+import { withGateway } from '../support/gateway.ts'
+import { aHome } from '../support/home.ts'
+import { runInProcess } from '../support/in-process.ts'
+
+const key = 'sk-canary-window-4f7a1c9e2b8d6035'
+const model = 'gpt-5.6-sol'
+
+/** A gateway whose list states this window. Another one answers everything else. */
+async function listing(contextWindow: number): Promise<string> {
+  const behind = await withGateway({ key }, onTestFinished)
+  const { port } = await aServer(async ({ method, url, headers, body }, response) => {
+    if (method === 'GET')
+      return sendJson(response, 200, { data: [{ id: model, context_length: contextWindow }] })
+    const { authorization = '', 'x-api-key': other = '' } = headers as Record<string, string>
+    const answer = await fetch(behind.url + url, {
+      method,
+      headers: { 'content-type': 'application/json', authorization, 'x-api-key': other },
+      body,
+    })
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+    response.end(await answer.text())
+  })
+  return `http://127.0.0.1:${port}`
+}
+
+// Claude Code needs other models. pi needs few tokens, and at such a window it would ask for less than none.
+const others = clientRows.filter(({ id }) => !['claude', 'pi'].includes(id))
+
+test.each(others.map((row) => [row.id, row] as const))(
+  '%s: a window in the list that is smaller than its first request is a warning, before anything is written',
+  async (id, row) => {
+    const { firstRequest } = (await loadClient(row)).program.tokens
+    const warningsAt = async (contextWindow: number) => {
+      const words = [id, '--base-url', await listing(contextWindow), '--model', model, '--dry-run']
+      const { json } = await runInProcess(aHome(), [...words, '--json'], {
+        env: { REPOINT_API_KEY: key },
+      })
+      const { warnings } = json as { warnings: { code: string; message: string }[] }
+      return warnings.flatMap(({ code, message }) =>
+        code === 'context-window-small' ? [message] : [],
+      )
+    }
+    expect(await warningsAt(firstRequest - 1)).toEqual([
+      expect.stringContaining(`needs about ${firstRequest}`),
+    ])
+    const atTheEdge = await warningsAt(firstRequest)
+    expect(atTheEdge.filter((message) => message.includes('needs about'))).toEqual([])
+  },
+)
