@@ -19,7 +19,8 @@ const firstFileTimeoutMs = 90_000
 
 /**
  * Returns the models that the client requested, its shell tool, whether repoint refused the setup, and the
- * steps that failed. A refusal is right if the client does not answer after the setup either.
+ * steps that failed. A refusal, which the client's own answer decides, is right if the client does not answer after
+ * the setup either. The try of the setup is right if the client then answers, or fails, as it did.
  *
  * @param gateway a gateway that no other client uses
  * @param program the command that starts the client, as `programOf` returns it
@@ -79,10 +80,11 @@ export async function tryVersion({
       clearInterval(watch)
     }
     const before = filesIn(home, name)
-    const setUp = await repoint(...setup, '--yes')
-    const isRefused = setUp.exitCode !== 0
+    const setUp = await repoint(...setup, '--yes', '--try-client')
+    const { tried, error } = JSON.parse(setUp.stdout)
+    const isRefused = setUp.exitCode !== 0 && error.code !== 'client-failed'
     if (isRefused) {
-      const { code, message } = JSON.parse(setUp.stdout).error
+      const { code, message } = error
       console.error(`${name} ${version}, ${setup.join(' ')}: ${code}: ${message}`)
       await repoint(...setup, '--yes', '--no-verify')
     }
@@ -92,6 +94,7 @@ export async function tryVersion({
     const tool = await shellTool(clients[name].tools(shellCommand), client)
     const answers = tool !== undefined || hasAnswered(await client('ping'))
     expectThat(isRefused ? 'refused rightly' : 'answers', answers !== isRefused)
+    if (!isRefused) expectThat('try right', tried[0].ok === answers)
     const asked = gateway.requests().filter(({ modelAsked }) => modelAsked !== undefined)
     const isServed = asked.length > 0 && asked.every(({ status }) => status === 200)
 

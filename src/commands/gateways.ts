@@ -59,7 +59,7 @@ export const command = commandOf(define, (session, action, gateway, newName, fla
   if (words.length !== needs.length)
     throw new UserError({
       code: 'usage',
-      message: `\`repoint gateways ${action}\` needs ${listWords(needs)}`,
+      message: `\`repoint gateways ${action}\` ${words.length > needs.length ? 'takes only' : 'needs'} ${listWords(needs)}`,
       hint: `For example: ${example}`,
     })
 
@@ -71,7 +71,10 @@ export const command = commandOf(define, (session, action, gateway, newName, fla
 })
 
 const usages = {
-  add: { needs: ['the address of a gateway'], example: 'repoint gateways add https://gw.example' },
+  add: {
+    needs: ['the address of a gateway'],
+    example: 'repoint gateways add https://gw.example --name work',
+  },
   rename: {
     needs: ['the name of a gateway', 'its new name'],
     example: 'repoint gateways rename work office',

@@ -243,7 +243,8 @@ describe('gateways rename and remove', () => {
     [['add'], 'needs the address of a gateway'],
     [['remove'], 'needs the name of a gateway'],
     [['rename', 'one'], 'needs the name of a gateway and its new name'],
-    [['export', 'one', 'two'], 'needs the name of a gateway'],
+    [['export', 'one', 'two'], 'takes only the name of a gateway'],
+    [['add', 'one', 'https://gw.example'], 'repoint gateways add https://gw.example --name work'],
   ])('gateways %j: the error names what it needs', async (words, needs) => {
     const { status, stderr } = await runInProcess(aHome(), ['gateways', ...words])
     expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining(needs) })
