@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request, type ServerResponse } from 'node:http'
 import { describe, expect, type onTestFinished, test } from 'vitest'
+import { UserError } from '../../src/errors.ts'
 import { type Culprit, outcomeCodes } from '../../src/outcome-codes.ts'
 import { builtInCatalog } from '../../src/serve/index.ts'
 import { aServer, type Seen } from '../gateway/forged.ts'
@@ -378,4 +379,60 @@ describe.concurrent('a gateway with a fault', () => {
     const { rejections = Number.POSITIVE_INFINITY } = faults[fault]!
     expect(faulty.rejected.length).toBeLessThanOrEqual(rejections)
   })
+})
+
+/** Guided setup of opencode. A question that comes a second time ends it. */
+function guidedSetup(home: Home, url: string) {
+  const asked = new Set<string>()
+  const once = <Reply>(question: string, reply: Reply): Reply => {
+    if (asked.has(question)) throw new UserError({ code: 'cancelled', message: 'Asked again' })
+    asked.add(question)
+    return reply
+  }
+  const addressOrModel = ({ message }: { message: string }) =>
+    once(message, message.startsWith('Gateway address') ? url : model)
+  return runInProcess(home, [], {
+    env: { PATH: home.at('bin') },
+    ask: {
+      discardTyping: () => {},
+      acceptTyping: () => {},
+      input: async (question) => addressOrModel(question),
+      search: async (question) => addressOrModel(question),
+      secret: async ({ message }) => once(message, key),
+      checkbox: async ({ message, updates = [] }) => {
+        await Promise.all(updates)
+        return once(message, ['opencode'])
+      },
+      confirm: async ({ message }) => once(message, true),
+    },
+  })
+}
+
+/** Without a named model, guided setup and `repoint opencode` need the list, or an answer that there is none. */
+const { 'a list that never ends': _endless, ...faultsWithoutModel } = faults
+
+describe.concurrent('guided setup', () => {
+  test.for(Object.entries(faultsWithoutModel))(
+    '%s: ends as `repoint opencode` does',
+    async ([, fault], { onTestFinished: whenFinished }) => {
+      const { url } = await aFaulty(fault, true, whenFinished)
+      const home = aHomeWithPrograms(whenFinished)
+      const { status, stderr } = await guidedSetup(home, url)
+      expect(stderr).not.toContain(key)
+      if (fault.expected.status === 0) {
+        expect([status, stderr]).toEqual([0, expect.anything()])
+        return
+      }
+
+      // It can ask for another address, key or model, after it has said what is wrong.
+      const { stdout } = await runInProcess(home, [...commands.opencode.words(url, []), '--json'], {
+        env: { REPOINT_API_KEY: key, PATH: home.at('bin') },
+      })
+      const [reason] = (JSON.parse(stdout) as { error: UserError }).error.message.split(' (')
+      expect([status, stderr]).toEqual([
+        expect.toBeOneOf([130, fault.expected.status]),
+        expect.stringContaining(reason!),
+      ])
+    },
+  )
 })

@@ -31,6 +31,8 @@ export async function runInProcess(
     cwd?: string
     /** Replaces the start of a command on our terminal. */
     runInForeground?: Platform['runInForeground']
+    /** Answers the questions of a terminal. Absent: repoint cannot ask. */
+    ask?: Partial<Platform['ask']>
     /** The time limit of a program that is not on our terminal, in ms. Absent: repoint's limit. */
     programLimitMs?: number
   } = {},
@@ -42,6 +44,7 @@ export async function runInProcess(
     {
       ...others,
       ...(options.runInForeground && { runInForeground: options.runInForeground }),
+      ask: { ...others.ask, ...options.ask },
       processes: {
         ...processes,
         run: (command, args, { timeoutMs, ...more }) =>
@@ -49,6 +52,7 @@ export async function runInProcess(
       },
       terminal: {
         ...terminal,
+        canAsk: options.ask !== undefined,
         out: (text) => {
           output.stdout += text
         },
