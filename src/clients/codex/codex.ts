@@ -60,8 +60,9 @@ export const codex: ClientModule = {
       '--skip-git-repo-check',
       // Records no conversation. 0.105.0 to 0.169.0 know it; an older one was not asked (2026-11-29).
       ...(isBefore(version, '0.105.0') ? [] : ['--ephemeral']),
-      '--disable',
-      'unbounded_connection_retries',
+      // `--disable` fails where the feature is not known: 0.105.0 and 0.130.0 (2026-11-29).
+      '-c',
+      'features.unbounded_connection_retries=false',
       prompt,
     ],
     // Only Codex reads the first one; 0.58.0 and 0.105.0 do not know it (2026-11-23).
