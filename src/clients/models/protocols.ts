@@ -14,6 +14,7 @@ import {
 } from '../../gateway/judge/traits.ts'
 import { catalogEntry, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import type { BaseUrls, CatalogModel, ModelAndProtocol, Protocol } from '../../gateway/types.ts'
+import { listWords } from '../../text.ts'
 import type { Client, ClientModule } from '../contract/client.ts'
 import {
   catalogIn,
@@ -153,13 +154,15 @@ function rejectionOf(model: string, { rejections }: GatewayInfo): UserError {
       hint: 'Name another model: {--model ID}',
     })
 
-  const others = reasons.filter((reason) => reason !== main)
-  const earlier = others
-    .map(({ protocol, error }) => ` Over ${protocol}: ${error.message}.`)
-    .join('')
+  // The same words over several protocols are said once.
+  const overAll = (words: string) =>
+    listWords(reasons.flatMap(({ protocol, error }) => (error.message === words ? protocol : [])))
   const { message } = main.error
+  const others = new Set(reasons.map(({ error }) => error.message))
+  others.delete(message)
+  const earlier = [...others].map((words) => ` Over ${overAll(words)}: ${words}.`).join('')
   const error = main.error.with({
-    message: earlier === '' ? message : `${message} (over ${main.protocol}).${earlier}`,
+    message: reasons.length < 2 ? message : `${message} (over ${overAll(message)}).${earlier}`,
   })
   return lacksModel(error) ? new ModelNeeded(error) : error
 }

@@ -93,6 +93,25 @@ test('a failed check names the nearest models of the catalog, which it requests 
   expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'POST'])
 })
 
+test.each([
+  ['the same words', () => 'x', /\(HTTP 503: "x"\) \(over responses, chat and messages\)\.$/],
+  [
+    'other words',
+    (url: string) => url.split('/').at(-1),
+    /\(over \w+\)\. Over \w+: .*\. Over \w+: .*\.$/,
+  ],
+] as const)('a model that is rejected over every protocol, with %s', async (_, words, expected) => {
+  const server = await aServer((request, response) =>
+    request.method === 'GET'
+      ? sendJson(response, 200, { data: [{ id: 'gpt-5.6-sol' }] })
+      : sendJson(response, 503, {
+          error: { code: 'model_not_found', message: words(request.url) },
+        }),
+  )
+  const { message } = await failure(proofOf('opencode', accessTo(server)))
+  expect(message).toMatch(expected)
+})
+
 const lists = ['GET /v1/models']
 /** The key as Bearer, then in the other headers; or a transient answer, which is repeated once. */
 const twice = [...lists, ...lists]
