@@ -205,9 +205,9 @@ function paramIn(layers: readonly Layer[]): string {
   return [...params, ...places].filter(isFilledText).find((param) => param !== 'None') ?? ''
 }
 
-/** FastAPI names the place in the body: `["body", "model"]`. */
+/** FastAPI names the place in the body: `["body", "tools", 0, "type"]`, here `tools.0.type`. */
 function bodyPlace(loc: unknown): unknown {
-  return Array.isArray(loc) && loc[0] === 'body' ? loc[1] : undefined
+  return Array.isArray(loc) && loc[0] === 'body' ? loc.slice(1).join('.') : undefined
 }
 
 /** Google's errors contain their cause in `details[].reason`. */

@@ -53,7 +53,8 @@ export function nameRejectedPart(outcome: Outcome, evidence: Evidence): Outcome 
     }
   }
   // Function tools are not supported for gpt-5.6-sol in /v1/chat/completions
-  return !routes.test(quote) && noTools.test(quote) ? toolsUnsupported(outcome, model) : outcome
+  const words = `${evidence.error.param}: ${quote}`
+  return !routes.test(quote) && noTools.test(words) ? toolsUnsupported(outcome, model) : outcome
 }
 
 /** The optional members and the headers of the client's request that a rejection names. */
@@ -125,7 +126,7 @@ function isPlaceIn(body: string, name: string): boolean {
 // `tools[3].function.parameters` is about one tool.
 const tools = String.raw`(?:\b(?:tools?|functions?)\b(?![[.])|工具|函数)`
 const denied = either(
-  String.raw`\b(?:not|un|dis)[- ]?(?:be )?(?:support|allow|enable|implement|available)`,
+  String.raw`\b(?:not|un|dis)[- ]?(?:be )?(?:support|allow|permit|enable|implement|available)`,
   '不支持',
 )
 
