@@ -153,13 +153,14 @@ function clientLabel({ request }: Evidence): string {
 function diagnoseFlaw(evidence: Evidence, flaw: Flaw): Outcome {
   if (flaw === 'incomplete-filter' || flaw === 'finish-filter')
     return forbidden(evidence, 'content')
-  if (flaw === 'whole')
-    return fault(
-      evidence,
-      `${flawWords.whole}, and ${clientLabel(evidence)} can only read a stream`,
-    )
   if (flaw === 'cut' || flaw === 'no-finish-no-end') return fault(evidence, flawWords[flaw])
-  return fault(evidence, `${flawWords[flaw]}, which ${clientLabel(evidence)} does not accept`)
+  const client = clientLabel(evidence)
+  const meaning =
+    flaw === 'whole' ? `and ${client} can only read a stream` : `which ${client} does not accept`
+  return {
+    ...fault(evidence, `${flawWords[flaw]}, ${meaning}`),
+    hint: "Another model may be answered otherwise: {--model ID}. Or ask the gateway's operator.",
+  }
 }
 
 /** Whether the body ends early. The beginning of a web page is enough to recognize it. */
