@@ -150,7 +150,9 @@ function clientLabel({ request }: Evidence): string {
   return request.sender?.label ?? 'the client'
 }
 
-function diagnoseFlaw(evidence: Evidence, flaw: Flaw): Outcome {
+function diagnoseFlaw({ error, ...others }: Evidence, flaw: Flaw): Outcome {
+  // The words of a stream are its events, which say nothing about the flaw.
+  const evidence = { ...others, error: { ...error, words: '' } }
   if (flaw === 'incomplete-filter' || flaw === 'finish-filter')
     return forbidden(evidence, 'content')
   if (flaw === 'cut' || flaw === 'no-finish-no-end') return fault(evidence, flawWords[flaw])

@@ -123,3 +123,13 @@ describe.each(clients)('$id', ({ label, accepts }) => {
     },
   )
 })
+
+test('a flaw quotes no events, and the hint names what may help', () => {
+  const accepts = { rejects: ['gzip'], retries: [] }
+  const sender = { label: 'Codex', body: {}, accepts }
+  const request = { route: 'responses', address: 'http://127.0.0.1', secrets: [], sender } as const
+  expect(diagnose(answerOf('responses', 'gzip'), request)).toMatchObject({
+    message: expect.stringMatching(/, which Codex does not accept \(HTTP 200\)$/),
+    hint: expect.stringContaining('{--model ID}'),
+  })
+})
