@@ -18,7 +18,7 @@ import {
 } from '../transaction/plan-rollback.ts'
 import type { ApplyResult, Runs } from '../transaction/record.ts'
 import { runsOf } from './client-state/client-facts.ts'
-import { stopOldServers } from './client-state/program/running.ts'
+import { adviceForRunning, stopOldServers } from './client-state/program/running.ts'
 import { recoverAndListRuns } from './client-state/recorded-runs.ts'
 import { clientArgument } from './command-line/arguments.ts'
 import { commandOf, examples, type FlagsOf } from './command-line/command.ts'
@@ -181,7 +181,10 @@ async function stopServersAndAdvise(
 ): Promise<string[]> {
   const changed = clients.filter(({ id }) => isChanged(id, files))
   const serverAdvice = await stopOldServers(session, changed, consent)
-  return [...serverAdvice, ...changed.map(({ program }) => program.restartAdvice)]
+  const running = session.isJson
+    ? changed.map(({ program }) => program.restartAdvice)
+    : await adviceForRunning(session, changed)
+  return [...serverAdvice, ...running]
 }
 
 /** The runs of one client, or all runs. */

@@ -143,6 +143,9 @@ describe('the output of a setup', () => {
     expect(stdout.trimEnd().split('\n').at(-1)).toBe('  Now run: codex (not installed here)')
     // A pipe gets a line for each finished step too.
     expect(stderr).toContain('✔ The gateway answers a request of Codex for gpt-5.6-sol, with tools')
+
+    const undo = await runInProcess(home, ['rollback', '--yes'], { env })
+    expect(undo.stdout.includes('Close every running Codex')).toBe(isTold)
   })
 
   test.each([
