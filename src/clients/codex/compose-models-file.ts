@@ -95,7 +95,7 @@ export function withModelsFile(
   const cut: Finding = {
     code: 'codex-catalog-cut',
     severity: 'note',
-    message: `Codex's list shows all but ${missing} of the gateway's ${offered.length} models: the catalog has no room for them`,
+    message: `Codex's list has no room for ${missing} of the gateway's ${offered.length} models`,
   }
 
   return {
