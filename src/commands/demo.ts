@@ -4,7 +4,7 @@ import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff'
 import type { Client } from '../clients/contract/client.ts'
 import type { LoadedFiles } from '../clients/contract/files.ts'
 import { demoFiles } from '../clients/demo-files.ts'
-import { loadClients } from '../clients/list.ts'
+import { loadClients, rowOf } from '../clients/list.ts'
 import { type Bytes, sameBytes } from '../edits/types.ts'
 import { UserError } from '../errors.ts'
 import type { Files, Machine, Platform } from '../platform/platform.ts'
@@ -137,8 +137,13 @@ function sessionIn(
       // With `--json`, the demo prints only its own document.
       ...(isQuiet ? { out: () => {}, err: () => {} } : {}),
     },
-    // The setups start no clients, so that the demo works the same whichever are installed.
-    processes: { ...platform.processes, which: () => undefined },
+    // The setups start no clients, so that the demo works the same whichever are installed. No running client reads
+    // its files.
+    processes: {
+      ...platform.processes,
+      which: (command) => (command === 'pgrep' ? command : undefined),
+      run: async () => ({ exitStatus: 1, reason: 'exited', stdout: '', stderr: '' }),
+    },
     machine: {
       os,
       home,
@@ -170,9 +175,12 @@ async function tryIfInstalled(session: Session, inside: Session, client: Client)
 }
 
 async function setUp(inside: Session, clients: readonly Client[]): Promise<void> {
+  const clientIds = clients.map(({ id }) => id)
+  const flags = clientIds.flatMap((id) => rowOf(id).flags.map(({ flag }) => flag.split(' ')[0]!))
+  inside.typed = { args: clientIds, flags, startsProgram: false }
   await setUpClients(inside, {
     command: clients.length === 1 ? clients[0]!.id : 'setup',
-    clientIds: clients.map(({ id }) => id),
+    clientIds,
     flags: { timeout: 10, verify: true, yes: true },
   })
 }

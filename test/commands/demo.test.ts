@@ -104,10 +104,13 @@ test('demo: an installed client answers one word in the temporary home, and read
   const script =
     'case "$*" in *ping*) echo "$HOME" > "$0.asked"; echo pong ;; *) echo 0.171.0 ;; esac'
   writeFileSync(join(folder, 'codex'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  writeFileSync(join(folder, 'pgrep'), '#!/bin/sh\nexit 0\n', { mode: 0o755 })
   const { stdout } = await execa(process.execPath, ['bin/repoint.js', 'demo'], {
     env: { PATH: `${folder}:${process.env['PATH']}`, TMPDIR: folder, HOME: folder },
     extendEnv: false,
   })
   expect(stdout).toContain('Codex answers: pong')
+  // No client that runs reads these files, and every hint is for the command of its heading.
+  expect(stdout).not.toMatch(/Close every|CLIENT --/)
   expect(readFileSync(join(folder, 'codex.asked'), 'utf8')).toContain('repoint-demo-')
 })
