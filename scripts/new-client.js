@@ -1,5 +1,5 @@
 /**
- * Writes the example client of docs/adding-a-client.md under another name, with its names and its row. Then the
+ * Writes the example client of docs/adding-a-client.md under another name, with its names, its row and its line in modules.ts. Then the
  * tests of clients run, and test/client-modules/missing-places.test.ts says what is missing. Each fact of the example
  * becomes "not run yet".
  *
@@ -12,6 +12,7 @@ import { pathToFileURL } from 'node:url'
 
 const listPath = 'src/clients/list.ts'
 const namesPath = 'src/clients/names.ts'
+const modulesPath = 'src/clients/modules.ts'
 
 // What `npm run check-releases` and scripts/record-first-requests.js replace.
 const notTested = '{ "day": "", "system": "", "node": "", "rows": [] }\n'
@@ -29,6 +30,7 @@ function writeClient(name) {
     writeFileSync(path, text)
   }
   appendFileSync(namesPath, `\n${names}`)
+  appendFileSync(modulesPath, `export { ${name} } from './${name}/${name}.ts'\n`)
   writeFileSync(listPath, withRow(readFileSync(listPath, 'utf8'), name, row))
   const biome = 'node_modules/@biomejs/biome/bin/biome'
   spawnSync(process.execPath, [
@@ -38,6 +40,7 @@ function writeClient(name) {
     `src/clients/${name}`,
     listPath,
     namesPath,
+    modulesPath,
   ])
   console.log(`src/clients/${name} has the example client. Go on with docs/adding-a-client.md.`)
 }

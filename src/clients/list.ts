@@ -35,7 +35,7 @@ export interface AnyClientRow extends ClientName {
   readonly description: string
   /** For its help. */
   readonly examples: readonly string[]
-  /** A run loads only the clients that it needs. */
+  /** The start of repoint loads no client. */
   readonly load: () => Promise<ClientModule>
 }
 
@@ -59,7 +59,7 @@ export const clientRows: readonly ClientRow[] = [
       'repoint codex --base-url https://gw.example --key-stdin --yes < key',
     ],
     flags: codexFlags,
-    load: async () => (await import('./codex/codex.ts')).codex,
+    load: async () => (await import('./modules.ts')).codex,
   },
   {
     ...claudeName,
@@ -69,7 +69,7 @@ export const clientRows: readonly ClientRow[] = [
     flags: claudeFlags,
     mainSlot: 'sonnet',
     expectConsistentFlags: expectDistinctModelFlags,
-    load: async () => (await import('./claude/claude.ts')).claude,
+    load: async () => (await import('./modules.ts')).claude,
   },
   {
     ...claudeGptName,
@@ -77,14 +77,14 @@ export const clientRows: readonly ClientRow[] = [
     examples: ['repoint claude-gpt', 'repoint claude-gpt --haiku-model gpt-5.4-mini --dry-run'],
     flags: claudeFlags,
     mainSlot: 'sonnet',
-    load: async () => (await import('./claude/claude.ts')).claudeGpt,
+    load: async () => (await import('./modules.ts')).claudeGpt,
   },
   {
     ...opencodeName,
     description: 'set up opencode: its config and its auth.json, together',
     examples: ['repoint opencode', 'repoint opencode --model gpt-5.6-sol --provider-id work'],
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
-    load: async () => (await import('./opencode/opencode.ts')).opencode,
+    load: async () => (await import('./modules.ts')).opencode,
   },
   {
     ...kiloName,
@@ -92,21 +92,21 @@ export const clientRows: readonly ClientRow[] = [
     description: 'set up Kilo: its config and its auth.json, together',
     examples: ['repoint kilo', 'repoint kilo --model gpt-5.6-sol --provider-id work'],
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags, reasoningEffortFlag],
-    load: async () => (await import('./kilo/kilo.ts')).kilo,
+    load: async () => (await import('./modules.ts')).kilo,
   },
   {
     ...piName,
     description: 'set up pi: models.json and settings.json, together',
     examples: ['repoint pi', 'repoint pi --model claude-opus-5-5 --protocol messages'],
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
-    load: async () => (await import('./pi/pi.ts')).pi,
+    load: async () => (await import('./modules.ts')).pi,
   },
   {
     ...openclawName,
     description: 'set up OpenClaw: its openclaw.json',
     examples: ['repoint openclaw', 'repoint openclaw --model claude-opus-5-5 --protocol messages'],
     flags: [modelFlag, protocolFlag, providerIdFlag, ...factFlags],
-    load: async () => (await import('./openclaw/openclaw.ts')).openclaw,
+    load: async () => (await import('./modules.ts')).openclaw,
   },
   {
     ...qwenName,
@@ -114,7 +114,7 @@ export const clientRows: readonly ClientRow[] = [
     description: 'set up Qwen Code: its settings.json',
     examples: ['repoint qwen', 'repoint qwen --model gpt-5.6-sol --context-window 400000'],
     flags: [modelFlag, protocolFlag, ...limitFlags, ...imageFlags],
-    load: async () => (await import('./qwen/qwen.ts')).qwen,
+    load: async () => (await import('./modules.ts')).qwen,
   },
   {
     ...droidName,
@@ -122,14 +122,14 @@ export const clientRows: readonly ClientRow[] = [
     description: 'set up Factory droid: a custom model that it starts with',
     examples: ['repoint droid', 'repoint droid --model gpt-5.6-sol --provider-id work'],
     flags: [modelFlag, protocolFlag, providerIdFlag, ...limitFlags, ...imageFlags],
-    load: async () => (await import('./droid/droid.ts')).droid,
+    load: async () => (await import('./modules.ts')).droid,
   },
   {
     ...clineName,
     description: 'set up the Cline CLI: its providers.json',
     examples: ['repoint cline', 'repoint cline --model gpt-5.6-sol --context-window 400000'],
     flags: [modelFlag, contextWindowFlag],
-    load: async () => (await import('./cline/cline.ts')).cline,
+    load: async () => (await import('./modules.ts')).cline,
   },
 ]
 
@@ -141,7 +141,7 @@ export const environmentRows: readonly AnyClientRow[] = [
     description:
       'check the key and print the variables that point GitHub Copilot CLI at the gateway',
     examples: ['repoint copilot', 'repoint copilot --name work', 'repoint run work -- copilot'],
-    load: async () => (await import('./copilot/copilot.ts')).copilot,
+    load: async () => (await import('./modules.ts')).copilot,
   },
 ]
 
@@ -170,8 +170,7 @@ export function loadAllClients(): Promise<Client[]> {
 
 export async function loadClient(row: AnyClientRow): Promise<Client> {
   const { id, family, label } = row
-  const { withInterpolationGuard } = await import('./interpolation-guard.ts')
-  const { withUsableAddress } = await import('./files/addresses.ts')
+  const { withInterpolationGuard, withUsableAddress } = await import('./modules.ts')
   return withUsableAddress(withInterpolationGuard({ ...(await row.load()), id, family, label }))
 }
 

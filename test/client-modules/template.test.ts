@@ -93,7 +93,7 @@ test('scripts/new-client.js adds a row, and claims no fact of the example', () =
   const after: string = withRow(before, 'acme', row)
   const added = after.split('\n').filter((line) => !before.includes(line))
   expect(after).toContain('acmeName')
-  expect(added).toContain("    load: async () => (await import('./acme/acme.ts')).acme,")
+  expect(added).toContain("    load: async () => (await import('./modules.ts')).acme,")
   expect(added.length).toBeLessThan(row.split('\n').length + 1)
 
   expect(Object.keys(files)).toContain('src/clients/acme/first-requests.json')
