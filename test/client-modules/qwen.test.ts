@@ -388,6 +388,15 @@ describe('a setup', () => {
     expect(model.name).toBe(ours.id)
   })
 
+  test.each([
+    ['at the same gateway the effort of its thinking', entry.baseUrl, { effort: 'high' }],
+    ['no effort of another gateway', 'https://other.example/v1', undefined],
+  ])('keeps %s', (_, baseUrl, reasoning) => {
+    const disk = home({}, [], { baseUrl, generationConfig: { reasoning: { effort: 'high' } } })
+    const after = settingsAfter(disk, { options: { model: 'big', protocol: 'chat' } })
+    expect(firstEntry(after).generationConfig?.reasoning).toEqual(reasoning)
+  })
+
   test('keeps two entries for one model, of which Qwen Code uses the first', () => {
     const copy = { ...entry, name: 'copy' }
     const disk = home({ modelProviders: { openai: [entry, copy, { ...copy, id: 'gone' }] } })
