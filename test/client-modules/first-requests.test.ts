@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { outputLimitCures } from '../../src/clients/options/flags.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 import { aMachine, byId, type Disk, filesOf } from './support.ts'
 
@@ -35,16 +36,20 @@ describe('Qwen Code', () => {
     return body['max_tokens']
   }
 
-  // The limits of the first six rows are from the source of Qwen Code 0.24.4. gpt-5.6-sol and devstral-2512 were run
+  // The limits of the first nine rows are from the source of Qwen Code 0.24.4. gpt-5.6-sol and devstral-2512 were run
   // too (2026-11-26).
   test.each([
     ['gpt-5.6-sol', 64_000],
     ['vendor/claude-opus-4.6', 128_000],
-    ['gpt-4.1', 16_384],
+    ['Vendor/GPT-4.1', 16_384],
     ['gemini-2.5-pro', 8192],
     ['qwen-plus', 32_768],
+    ['kimi-k3', 64_000],
+    ['kimi-k2.5', 32_768],
+    ['glm-4.7', 16_384],
     ['devstral-2512', 32_000],
     ['gpt-5.6-sol', 4000, { contextWindowSize: 30_000 }],
+    ['gpt-5.6-sol', 27_600, { contextWindowSize: 60_000 }],
     ['gpt-5.6-sol', 777, { samplingParams: { max_tokens: 777 } }],
     ['gpt-5.6-sol', 8000, {}, '0.15.10'],
   ])(
@@ -62,8 +67,46 @@ describe('Qwen Code', () => {
   })
 
   test.each([
+    ['chat', 'openai', { temperature: 0.5, top_k: 5 }],
+    ['responses', 'openai-responses', { top_k: 5 }],
+  ] as const)('adds the parameters of the entry over %s', async (protocol, login, added) => {
+    const config = { samplingParams: { temperature: 0.5 }, extra_body: { top_k: 5 } }
+    const input = { protocol, model: 'mine' }
+    const usual = await requestOf('qwen', home('mine', {}, login), input)
+    const { body, hints } = await requestOf('qwen', home('mine', config, login), input)
+    expect(body).toEqual({ ...usual.body, ...added })
+    const cures = Object.keys(added).map((name) => [
+      name,
+      `Remove ${name} from the model in settings.json.`,
+    ])
+    expect(hints).toEqual({ ...usual.hints, ...Object.fromEntries(cures) })
+  })
+
+  test('names the option for a limit that a gateway rejects, also of the entry', async () => {
+    const config = { samplingParams: { max_tokens: 777 } }
+    const { hints } = await requestOf('qwen', home('mine', config), { model: 'mine' })
+    expect(hints).toEqual(outputLimitCures)
+    const messages = { protocol: 'messages', model: 'glm-5' } as const
+    const overMessages = await requestOf('qwen', home('glm-5', {}, 'anthropic'), messages)
+    expect(overMessages.hints).toEqual({
+      ...outputLimitCures,
+      thinking: expect.stringContaining('"reasoning": false'),
+      'anthropic-beta': expect.stringContaining('"reasoning": false'),
+    })
+  })
+
+  test('says nothing of the entries of other models', async () => {
+    const disk = home('first', { samplingParams: { max_tokens: 777 } })
+    const { body } = await requestOf('qwen', disk, { model: 'devstral-2512' })
+    expect(body).toMatchObject({ max_tokens: 32_000 })
+  })
+
+  test.each([
     ['claude-sonnet-5-5', {}, { type: 'adaptive', display: 'summarized' }, undefined],
+    ['claude-opus-4-8', {}, { type: 'adaptive', display: 'summarized' }, undefined],
     ['claude-sonnet-4-6', {}, { type: 'adaptive', display: 'summarized' }, 1],
+    ['claude-opus-4-5', {}, { type: 'enabled', budget_tokens: 32_000 }, 1],
+    ['claude-opus-4-20250514', {}, { type: 'enabled', budget_tokens: 32_000 }, 1],
     ['glm-5', {}, { type: 'enabled', budget_tokens: 32_000 }, 1],
     ['glm-5', { reasoning: false }, undefined, 1],
   ])(
@@ -73,6 +116,7 @@ describe('Qwen Code', () => {
       const { body, headers } = await requestOf('qwen', disk, { protocol: 'messages', model })
       expect(body['thinking']).toEqual(thinking)
       expect(body['temperature']).toBe(temperature)
+      expect(body['max_tokens']).toBeGreaterThan(4000)
       expect(headers).toHaveProperty('user-agent')
       expect('anthropic-beta' in headers!).toBe(thinking !== undefined)
     },

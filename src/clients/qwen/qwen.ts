@@ -23,7 +23,6 @@
  * Code sends one more request to the same model, which asks what to remember.
  */
 import type { ConfigValue, ListElement, SettingChange, SettingPath } from '../../edits/types.ts'
-import { uniquePaths } from '../../edits/values/paths.ts'
 import { UserError } from '../../errors.ts'
 import type { Finding, Findings } from '../../finding.ts'
 import { isSameButVersion, sideOf } from '../../gateway/base-urls.ts'
@@ -564,7 +563,7 @@ const gatewaySettings: ClientModule['gatewaySettings'] = (files) => {
       ...entries
         .filter(isAtGateway)
         .map((entry) => [...listPath(entry.protocol), elementFor(entry)]),
-      ...uniquePaths(textPaths).filter((path) => settings.get(path) !== undefined),
+      ...textPaths.filter((path) => settings.get(path) !== undefined),
     ],
   }
 }
@@ -647,13 +646,13 @@ function changes(file: LoadedFile, target: SetupTarget): readonly SettingChange[
   ]
 }
 
-/** Whether a file has no version, and otherwise certainly the current layout. */
+/** Whether a file, which may be missing, has no version, and otherwise certainly the current layout. */
 function lacksOnlyVersion({ root }: ParsedFile): boolean {
   const isKnown = (name: string) =>
     currentKeys.includes(name) ||
     (name === 'model' && isTable(root[name])) ||
     (name === 'general' && valueIn(root, ['general', 'gitCoAuthor']) === undefined)
-  return !('$version' in root) && Object.keys(root).every(isKnown)
+  return Object.keys(root).every(isKnown)
 }
 
 /**
@@ -721,7 +720,7 @@ function plannedEntries(
 
   return [
     {
-      model: { ...first, contextWindow: contextWindow ?? first.contextWindow },
+      model: { ...first, contextWindow },
       path,
       name: 'Gateway',
       present,
@@ -964,8 +963,7 @@ function* checkSameId(file: ParsedFile, { model, protocol }: ModelAndProtocol): 
 }
 
 function* checkOldLayout(file: ParsedFile): Findings {
-  const { document, root } = file
-  if (document === undefined || root['$version'] === layoutVersion || lacksOnlyVersion(file)) return
+  if (file.root['$version'] === layoutVersion || lacksOnlyVersion(file)) return
 
   yield findingAt(file, ['$version'], {
     code: 'qwen-rewrites',
