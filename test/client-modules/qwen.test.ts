@@ -675,10 +675,46 @@ test.each<readonly [string, Disk, boolean]>([
   expect(found.map(({ code }) => code)).toEqual(isReported ? ['qwen-base-url-version'] : [])
 })
 
-test('check reports the .env file of a project once', () => {
-  const disk = { ...home(), 'work/.env': `${variable}=sk-old\n` }
-  expect(findingsOn(qwen, disk).map(({ code }) => code)).toEqual(['qwen-project-settings'])
+const project = 'work/.qwen/settings.json'
+const administrators = '/etc/qwen-code/settings.json'
+
+describe.each([
+  [project, 'qwen-project-settings'],
+  [administrators, 'qwen-managed-settings'],
+])('check reports what overrides a setup in %s:', (path, code) => {
+  const codesWith = (settings: object) =>
+    findingsOn(qwen, { ...home(), [path]: JSON.stringify(settings) }).map((found) => found.code)
+
+  test.each<[string, object]>([
+    ['the lists of models', { modelProviders: { openai: [], gemini: [otherEntry] } }],
+    ['the protocol of the models', { providerProtocol: 'anthropic' }],
+    ['the kind of login', { security: { auth: { selectedType: 'gemini' } } }],
+    ['the kind of login that is allowed', { security: { auth: { enforcedType: 'openai' } } }],
+    ['the address of the login', { security: { auth: { baseUrl: 'https://x.example' } } }],
+    ['the key of the login', { security: { auth: { apiKey: 'sk-x' } } }],
+    ['the key of a setup', { env: { [variable]: 'sk-x' } }],
+    ['the model', { model: { name: 'x' } }],
+    ['the address next to the model', { model: { baseUrl: 'https://x.example' } }],
+  ])('%s', (_, settings) => {
+    expect(codesWith(settings)).toContain(code)
+  })
+
+  test.each<[string, object]>([
+    ['a proxy', { proxy: 'http://x.example' }],
+    ['the variable of a proxy', { env: { HTTPS_PROXY: 'http://x.example' } }],
+    ['the variable that trusts any certificate', { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }],
+  ])('%s, only of a project', (_, settings) => {
+    expect(codesWith(settings)).toEqual(path === project ? [code] : [])
+  })
 })
+
+test.each([variable, 'HTTP_PROXY', 'NODE_TLS_REJECT_UNAUTHORIZED'])(
+  'check reports %s in the .env file of a project once',
+  (name) => {
+    const disk = { ...home(), 'work/.env': `${name}=0\n` }
+    expect(findingsOn(qwen, disk).map(({ code }) => code)).toEqual(['qwen-project-settings'])
+  },
+)
 
 describe('a setup', () => {
   const settingsAfter = (disk: Disk, setup: Parameters<typeof planOn>[2] = {}) => {
