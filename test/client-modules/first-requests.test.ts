@@ -247,3 +247,105 @@ describe('opencode', () => {
     expect((await added('chat', 'gpt-5.6-sol')).body).toEqual({ ...others, verbosity: 'high' })
   })
 })
+
+describe('pi', () => {
+  const home = (entry: object, provider: object = {}, settings: object = {}): Disk => ({
+    '.pi/agent/models.json': JSON.stringify({
+      providers: {
+        gateway: { baseUrl: 'https://gw.example/v1', ...provider, models: [{ id: 'm', ...entry }] },
+      },
+    }),
+    '.pi/agent/settings.json': JSON.stringify({
+      ...{ defaultProvider: 'gateway', defaultModel: 'm' },
+      ...settings,
+    }),
+  })
+  const limitNames = { chat: 'max_completion_tokens', responses: 'max_output_tokens' }
+
+  test.each([
+    [{}, undefined, 16_384],
+    [{ maxTokens: 4000 }, undefined, 4000],
+    [{ maxTokens: 64_000 }, undefined, 64_000],
+    [{ maxTokens: 64_000 }, '0.73.1', 32_000],
+    [{ maxTokens: 64_000, contextWindow: 50_000 }, undefined, 44_502],
+    [{ maxTokens: 64_000, contextWindow: 30_000 }, '0.73.1', 32_000],
+  ])('limits an answer of a model with %j: %s, %d tokens', async (entry, version, limit) => {
+    for (const protocol of ['chat', 'responses', 'messages'] as const) {
+      const input = { protocol, model: 'm', ...(version && { version }) }
+      const { body } = await requestOf('pi', home(entry), input)
+      const name = protocol === 'messages' ? 'max_tokens' : limitNames[protocol]
+      expect(body).toHaveProperty(name, limit)
+    }
+  })
+
+  test.each([
+    ['supportsUsageInStreaming', 'stream_options'],
+    ['supportsStore', 'store'],
+    ['supportsReasoningEffort', 'reasoning_effort'],
+  ])('without %s it sends no %s', async (member, name) => {
+    const sent = async (ofProvider: object, ofModel: object) => {
+      const disk = home({ reasoning: true, compat: ofModel }, { compat: ofProvider })
+      const { body } = await requestOf('pi', disk, { model: 'm' })
+      return body[name] !== undefined
+    }
+    const [lacks, has] = [{ [member]: false }, { [member]: true }]
+    expect([await sent({}, {}), await sent(lacks, {}), await sent({}, lacks)]).toEqual([
+      ...[true, false, false],
+    ])
+    expect(await sent(lacks, has)).toBe(true)
+  })
+
+  test('names the limit as the entry says', async () => {
+    const disk = home({ compat: { maxTokensField: 'max_tokens' } })
+    const { body } = await requestOf('pi', disk, { model: 'm' })
+    expect(body).toHaveProperty('max_tokens', 16_384)
+    expect(body).not.toHaveProperty('max_completion_tokens')
+  })
+
+  test.each(['chat', 'responses'] as const)(
+    'asks for reasoning over %s only at the usual level',
+    async (protocol) => {
+      const name = protocol === 'chat' ? 'reasoning_effort' : 'reasoning'
+      const asks = async (entry: object, settings: object = {}) => {
+        const { body } = await requestOf('pi', home(entry, {}, settings), { protocol, model: 'm' })
+        return body[name] !== undefined
+      }
+      expect(await asks({})).toBe(false)
+      expect(await asks({ reasoning: true })).toBe(true)
+      expect(await asks({ reasoning: true }, { defaultThinkingLevel: 'medium' })).toBe(true)
+      expect(await asks({ reasoning: true }, { defaultThinkingLevel: 'high' })).toBe(false)
+    },
+  )
+
+  const budget = { type: 'enabled', budget_tokens: 8192, display: 'summarized' }
+  const adaptive = { type: 'adaptive', display: 'summarized' }
+  const forced = { reasoning: true, compat: { forceAdaptiveThinking: true } }
+
+  test.each([
+    ['claude-opus-5-5', {}, undefined, undefined],
+    ['claude-opus-5-5', { reasoning: true }, undefined, budget],
+    ['claude-opus-5-5', forced, undefined, adaptive],
+    ['claude-opus-5-5', forced, '0.80.0', undefined],
+    ['claude-opus-5-5', forced, '0.73.1', budget],
+    ['claude-opus-4-6', forced, '0.73.1', undefined],
+  ])('over messages %s thinks with %j in %s: %j', async (id, entry, version, thinking) => {
+    const input = { protocol: 'messages', model: id, ...(version && { version }) } as const
+    const { body, headers } = await requestOf('pi', home({ id, ...entry }), input)
+    expect(body['thinking']).toEqual(thinking)
+    if (thinking === budget)
+      expect(headers).toHaveProperty('anthropic-beta', 'interleaved-thinking-2025-05-14')
+  })
+
+  test('sends the headers of the model', async () => {
+    const headers = { 'x-team': 'one' }
+    const { addedHeaders } = await requestOf('pi', home({ headers }), { model: 'm' })
+    expect(addedHeaders).toEqual([{ name: 'x-team', value: 'one' }])
+  })
+
+  test('predicts only the question for a host that it knows', async () => {
+    const disk = home({}, { baseUrl: 'https://api.deepseek.com' })
+    const { headers, body } = await requestOf('pi', disk, { model: 'm' })
+    expect(headers).toBeUndefined()
+    expect(Object.keys(body).sort()).toEqual(['messages', 'stream', 'tools'])
+  })
+})

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { unknownVariableFindings } from '../../src/clients/checks/environment.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { asPlanned, fileOf, textOf } from '../../src/clients/files/parse-file.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
@@ -7,6 +8,7 @@ import type { Finding } from '../../src/finding.ts'
 import type { CatalogModel } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
+  aContext,
   aMachine,
   byId,
   catalogWithWindows,
@@ -675,6 +677,18 @@ test.each<readonly [string, Disk, boolean]>([
   expect(found.map(({ code }) => code)).toEqual(isReported ? ['qwen-base-url-version'] : [])
 })
 
+test.each([
+  ['QWEN_NEW_KEY', true],
+  ['OPENAI_NEW_AUTH_TOKEN', true],
+  ['OPENAI_API_KEY', false],
+  ['OPENAI_BASE_URL', false],
+  ['QWEN_CUSTOM_API_KEY_OPENAI', false],
+])('the variable %s is unknown: %s', (name, isUnknown) => {
+  const machine = aMachine({ env: { [name]: 'x' } })
+  const findings = [...unknownVariableFindings(qwen, aContext(qwen, machine, home()))]
+  expect(findings.map(({ code }) => code)).toEqual(isUnknown ? ['unknown-variable'] : [])
+})
+
 const project = 'work/.qwen/settings.json'
 const administrators = '/etc/qwen-code/settings.json'
 
@@ -859,6 +873,17 @@ describe('a setup', () => {
     expect(findings).toEqual([])
   })
 
+  test.each([
+    ['qwen3-coder', true, { image: true }],
+    ['qwen3-coder', false, undefined],
+    ['qwen3-vl', true, undefined],
+    ['qwen3-vl', false, { image: false }],
+    ['vendor/gpt-4.1', true, undefined],
+  ])('writes of %s, images: %s, only what Qwen Code does not know', (id, images, modalities) => {
+    const after = settingsAfter({}, chatOnly({ id, images }))
+    expect(firstEntry(after).generationConfig?.modalities).toEqual(modalities)
+  })
+
   const resolveWith = (models: readonly CatalogModel[], model: string) =>
     qwen.resolve({
       requested: { model },
@@ -881,10 +906,11 @@ describe('a setup', () => {
     ...['gpt-5.4', 'o3', 'claude-opus-5-5', 'gemini-3-pro', 'vendor/qwen3-max', 'deepseek-v3.2'],
     ...['glm-4.7', 'kimi-k2.5', 'minimax-m2.5'],
   ])('writes the window of %s only if the gateway reports it', (id) => {
-    const windowOf = (contextWindow?: number) =>
-      resolveWith([{ id, contextWindow }], id).offered[0]?.contextWindow
-    expect(windowOf()).toBeUndefined()
-    expect(windowOf(54_321)).toBe(54_321)
+    const { offered, findings } = resolveWith([{ id }], id)
+    expect(offered[0]?.contextWindow).toBeUndefined()
+    expect(findings).toEqual([])
+    const listed = resolveWith([{ id, contextWindow: 54_321 }], id)
+    expect(listed.offered[0]?.contextWindow).toBe(54_321)
   })
 
   test('removes the context window of another model, and writes the one that the user names', () => {
