@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { outputLimitCures } from '../../src/clients/options/flags.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 import { aMachine, byId, type Disk, filesOf } from './support.ts'
 
@@ -35,16 +36,20 @@ describe('Qwen Code', () => {
     return body['max_tokens']
   }
 
-  // The limits of the first six rows are from the source of Qwen Code 0.24.4. gpt-5.6-sol and devstral-2512 were run
+  // The limits of the first nine rows are from the source of Qwen Code 0.24.4. gpt-5.6-sol and devstral-2512 were run
   // too (2026-11-26).
   test.each([
     ['gpt-5.6-sol', 64_000],
     ['vendor/claude-opus-4.6', 128_000],
-    ['gpt-4.1', 16_384],
+    ['Vendor/GPT-4.1', 16_384],
     ['gemini-2.5-pro', 8192],
     ['qwen-plus', 32_768],
+    ['kimi-k3', 64_000],
+    ['kimi-k2.5', 32_768],
+    ['glm-4.7', 16_384],
     ['devstral-2512', 32_000],
     ['gpt-5.6-sol', 4000, { contextWindowSize: 30_000 }],
+    ['gpt-5.6-sol', 27_600, { contextWindowSize: 60_000 }],
     ['gpt-5.6-sol', 777, { samplingParams: { max_tokens: 777 } }],
     ['gpt-5.6-sol', 8000, {}, '0.15.10'],
   ])(
@@ -62,8 +67,46 @@ describe('Qwen Code', () => {
   })
 
   test.each([
+    ['chat', 'openai', { temperature: 0.5, top_k: 5 }],
+    ['responses', 'openai-responses', { top_k: 5 }],
+  ] as const)('adds the parameters of the entry over %s', async (protocol, login, added) => {
+    const config = { samplingParams: { temperature: 0.5 }, extra_body: { top_k: 5 } }
+    const input = { protocol, model: 'mine' }
+    const usual = await requestOf('qwen', home('mine', {}, login), input)
+    const { body, hints } = await requestOf('qwen', home('mine', config, login), input)
+    expect(body).toEqual({ ...usual.body, ...added })
+    const cures = Object.keys(added).map((name) => [
+      name,
+      `Remove ${name} from the model in settings.json.`,
+    ])
+    expect(hints).toEqual({ ...usual.hints, ...Object.fromEntries(cures) })
+  })
+
+  test('names the option for a limit that a gateway rejects, also of the entry', async () => {
+    const config = { samplingParams: { max_tokens: 777 } }
+    const { hints } = await requestOf('qwen', home('mine', config), { model: 'mine' })
+    expect(hints).toEqual(outputLimitCures)
+    const messages = { protocol: 'messages', model: 'glm-5' } as const
+    const overMessages = await requestOf('qwen', home('glm-5', {}, 'anthropic'), messages)
+    expect(overMessages.hints).toEqual({
+      ...outputLimitCures,
+      thinking: expect.stringContaining('"reasoning": false'),
+      'anthropic-beta': expect.stringContaining('"reasoning": false'),
+    })
+  })
+
+  test('says nothing of the entries of other models', async () => {
+    const disk = home('first', { samplingParams: { max_tokens: 777 } })
+    const { body } = await requestOf('qwen', disk, { model: 'devstral-2512' })
+    expect(body).toMatchObject({ max_tokens: 32_000 })
+  })
+
+  test.each([
     ['claude-sonnet-5-5', {}, { type: 'adaptive', display: 'summarized' }, undefined],
+    ['claude-opus-4-8', {}, { type: 'adaptive', display: 'summarized' }, undefined],
     ['claude-sonnet-4-6', {}, { type: 'adaptive', display: 'summarized' }, 1],
+    ['claude-opus-4-5', {}, { type: 'enabled', budget_tokens: 32_000 }, 1],
+    ['claude-opus-4-20250514', {}, { type: 'enabled', budget_tokens: 32_000 }, 1],
     ['glm-5', {}, { type: 'enabled', budget_tokens: 32_000 }, 1],
     ['glm-5', { reasoning: false }, undefined, 1],
   ])(
@@ -73,6 +116,7 @@ describe('Qwen Code', () => {
       const { body, headers } = await requestOf('qwen', disk, { protocol: 'messages', model })
       expect(body['thinking']).toEqual(thinking)
       expect(body['temperature']).toBe(temperature)
+      expect(body['max_tokens']).toBeGreaterThan(4000)
       expect(headers).toHaveProperty('user-agent')
       expect('anthropic-beta' in headers!).toBe(thinking !== undefined)
     },
@@ -201,5 +245,107 @@ describe('opencode', () => {
 
     const { textVerbosity, ...others } = all
     expect((await added('chat', 'gpt-5.6-sol')).body).toEqual({ ...others, verbosity: 'high' })
+  })
+})
+
+describe('pi', () => {
+  const home = (entry: object, provider: object = {}, settings: object = {}): Disk => ({
+    '.pi/agent/models.json': JSON.stringify({
+      providers: {
+        gateway: { baseUrl: 'https://gw.example/v1', ...provider, models: [{ id: 'm', ...entry }] },
+      },
+    }),
+    '.pi/agent/settings.json': JSON.stringify({
+      ...{ defaultProvider: 'gateway', defaultModel: 'm' },
+      ...settings,
+    }),
+  })
+  const limitNames = { chat: 'max_completion_tokens', responses: 'max_output_tokens' }
+
+  test.each([
+    [{}, undefined, 16_384],
+    [{ maxTokens: 4000 }, undefined, 4000],
+    [{ maxTokens: 64_000 }, undefined, 64_000],
+    [{ maxTokens: 64_000 }, '0.73.1', 32_000],
+    [{ maxTokens: 64_000, contextWindow: 50_000 }, undefined, 44_502],
+    [{ maxTokens: 64_000, contextWindow: 30_000 }, '0.73.1', 32_000],
+  ])('limits an answer of a model with %j: %s, %d tokens', async (entry, version, limit) => {
+    for (const protocol of ['chat', 'responses', 'messages'] as const) {
+      const input = { protocol, model: 'm', ...(version && { version }) }
+      const { body } = await requestOf('pi', home(entry), input)
+      const name = protocol === 'messages' ? 'max_tokens' : limitNames[protocol]
+      expect(body).toHaveProperty(name, limit)
+    }
+  })
+
+  test.each([
+    ['supportsUsageInStreaming', 'stream_options'],
+    ['supportsStore', 'store'],
+    ['supportsReasoningEffort', 'reasoning_effort'],
+  ])('without %s it sends no %s', async (member, name) => {
+    const sent = async (ofProvider: object, ofModel: object) => {
+      const disk = home({ reasoning: true, compat: ofModel }, { compat: ofProvider })
+      const { body } = await requestOf('pi', disk, { model: 'm' })
+      return body[name] !== undefined
+    }
+    const [lacks, has] = [{ [member]: false }, { [member]: true }]
+    expect([await sent({}, {}), await sent(lacks, {}), await sent({}, lacks)]).toEqual([
+      ...[true, false, false],
+    ])
+    expect(await sent(lacks, has)).toBe(true)
+  })
+
+  test('names the limit as the entry says', async () => {
+    const disk = home({ compat: { maxTokensField: 'max_tokens' } })
+    const { body } = await requestOf('pi', disk, { model: 'm' })
+    expect(body).toHaveProperty('max_tokens', 16_384)
+    expect(body).not.toHaveProperty('max_completion_tokens')
+  })
+
+  test.each(['chat', 'responses'] as const)(
+    'asks for reasoning over %s only at the usual level',
+    async (protocol) => {
+      const name = protocol === 'chat' ? 'reasoning_effort' : 'reasoning'
+      const asks = async (entry: object, settings: object = {}) => {
+        const { body } = await requestOf('pi', home(entry, {}, settings), { protocol, model: 'm' })
+        return body[name] !== undefined
+      }
+      expect(await asks({})).toBe(false)
+      expect(await asks({ reasoning: true })).toBe(true)
+      expect(await asks({ reasoning: true }, { defaultThinkingLevel: 'medium' })).toBe(true)
+      expect(await asks({ reasoning: true }, { defaultThinkingLevel: 'high' })).toBe(false)
+    },
+  )
+
+  const budget = { type: 'enabled', budget_tokens: 8192, display: 'summarized' }
+  const adaptive = { type: 'adaptive', display: 'summarized' }
+  const forced = { reasoning: true, compat: { forceAdaptiveThinking: true } }
+
+  test.each([
+    ['claude-opus-5-5', {}, undefined, undefined],
+    ['claude-opus-5-5', { reasoning: true }, undefined, budget],
+    ['claude-opus-5-5', forced, undefined, adaptive],
+    ['claude-opus-5-5', forced, '0.80.0', undefined],
+    ['claude-opus-5-5', forced, '0.73.1', budget],
+    ['claude-opus-4-6', forced, '0.73.1', undefined],
+  ])('over messages %s thinks with %j in %s: %j', async (id, entry, version, thinking) => {
+    const input = { protocol: 'messages', model: id, ...(version && { version }) } as const
+    const { body, headers } = await requestOf('pi', home({ id, ...entry }), input)
+    expect(body['thinking']).toEqual(thinking)
+    if (thinking === budget)
+      expect(headers).toHaveProperty('anthropic-beta', 'interleaved-thinking-2025-05-14')
+  })
+
+  test('sends the headers of the model', async () => {
+    const headers = { 'x-team': 'one' }
+    const { addedHeaders } = await requestOf('pi', home({ headers }), { model: 'm' })
+    expect(addedHeaders).toEqual([{ name: 'x-team', value: 'one' }])
+  })
+
+  test('predicts only the question for a host that it knows', async () => {
+    const disk = home({}, { baseUrl: 'https://api.deepseek.com' })
+    const { headers, body } = await requestOf('pi', disk, { model: 'm' })
+    expect(headers).toBeUndefined()
+    expect(Object.keys(body).sort()).toEqual(['messages', 'stream', 'tools'])
   })
 })

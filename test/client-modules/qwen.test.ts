@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { unknownVariableFindings } from '../../src/clients/checks/environment.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { asPlanned, fileOf, textOf } from '../../src/clients/files/parse-file.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
+import { showPath } from '../../src/edits/values/paths.ts'
 import type { Finding } from '../../src/finding.ts'
+import type { CatalogModel } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
+  aContext,
   aMachine,
   byId,
   catalogWithWindows,
@@ -16,6 +20,7 @@ import {
   readValues,
   type StateValues,
   text,
+  windows,
   written,
 } from './support.ts'
 
@@ -85,6 +90,21 @@ describe('repoint reads the values that Qwen Code uses', () => {
     ],
     ['without a model', home({ model: {} }), expectedValues],
     [
+      'from the entry with the ID, which is not the first',
+      home({}, [{ ...otherEntry, id: 'other' }]),
+      expectedValues,
+    ],
+    [
+      'from the first entry with the ID, although another has no address',
+      home({ modelProviders: { openai: [entry, { ...entry, baseUrl: undefined }] } }),
+      expectedValues,
+    ],
+    [
+      'next to elements that are no entries',
+      home({ modelProviders: { openai: [null, 'x', entry] } }),
+      expectedValues,
+    ],
+    [
       'with another key, because the variable of the entry is not set',
       home({ env: { OPENAI_API_KEY: 'sk-b' } }),
       { ...expectedValues, key: 'sk-b' },
@@ -107,6 +127,24 @@ describe('repoint reads the values that Qwen Code uses', () => {
         },
       }),
       { ...expectedValues, baseUrl: 'https://b.example/v1', key: 'sk-b' },
+    ],
+    [
+      'from the usual variables, which override the login settings',
+      home({
+        modelProviders: {},
+        env: { OPENAI_BASE_URL: 'https://c.example', OPENAI_API_KEY: 'sk-c' },
+        security: {
+          auth: { selectedType: 'openai', apiKey: 'sk-b', baseUrl: 'https://b.example' },
+        },
+      }),
+      { ...expectedValues, baseUrl: 'https://c.example', key: 'sk-c' },
+    ],
+    [
+      'from the login settings if a value of the entry is empty',
+      home({ security: { auth: { selectedType: 'openai', baseUrl: 'https://b.example' } } }, [], {
+        baseUrl: '',
+      }),
+      { ...expectedValues, baseUrl: 'https://b.example' },
     ],
     [
       'with a context window',
@@ -142,6 +180,20 @@ describe('repoint reads the values that Qwen Code uses', () => {
       },
       { login: "an account of Qwen Code's vendor" },
     ],
+    ['for a login that is gone', home({ security: { auth: { selectedType: 'qwen-oauth' } } }), {}],
+    [
+      'for another service, with a login that is not used',
+      {
+        ...home({ security: { auth: { selectedType: 'gemini' } } }),
+        '.qwen/oauth_creds.json': '{}',
+      },
+      {},
+    ],
+    [
+      'over the system defaults',
+      { ...home(), '/etc/qwen-code/system-defaults.json': '{"model": {"name": "x"}}' },
+      expectedValues,
+    ],
     [
       'from the system defaults',
       {
@@ -153,6 +205,214 @@ describe('repoint reads the values that Qwen Code uses', () => {
   ])('%s', (_, disk, expected) => {
     expect(readValues(qwen, aMachine(), disk)).toEqual(expected)
   })
+})
+
+const defaults = '/etc/qwen-code/system-defaults.json'
+
+test.each<readonly [string, Disk, object]>([
+  ['the file', home(), { baseUrl: file, model: file, key: file }],
+  [
+    'the list of models, if no setting names the model',
+    { ...home({ model: {} }), [defaults]: '{"env": {"OPENAI_API_KEY": "sk-d"}}' },
+    { baseUrl: file, model: file, key: file },
+  ],
+  [
+    'the system defaults, if they name the model',
+    { ...home({ model: {} }), [defaults]: '{"model": {"name": "big"}}' },
+    { baseUrl: file, model: defaults, key: file },
+  ],
+  [
+    'the login settings, if there is no entry',
+    {
+      [file]: '{"model": {"name": "big"}, "modelProviders": {"openai": []}}',
+      [defaults]: JSON.stringify({
+        security: { auth: { selectedType: 'openai', baseUrl: 'https://b.example' } },
+      }),
+    },
+    { baseUrl: defaults, model: file },
+  ],
+])('the values come from %s', (_, disk, expected) => {
+  const { origins } = qwen.read(filesOf(qwen, aMachine(), disk))
+  const shown = Object.entries(origins).flatMap(([name, path]) =>
+    path === undefined ? [] : [[name, path.replace('/home/ada/', '')]],
+  )
+  expect(Object.fromEntries(shown)).toEqual(expected)
+})
+
+test('offers the models of a setup, and no others', () => {
+  const anthropic = [{ ...entry, id: 'claude-opus-5-5' }]
+  const disk = home({ modelProviders: { openai: [otherEntry, entry], anthropic } })
+  const { offered } = qwen.read(filesOf(qwen, aMachine(), disk))
+  expect(new Set(offered)).toEqual(new Set(['big', 'claude-opus-5-5']))
+})
+
+const usualEntry = { ...entry, envKey: 'OPENAI_API_KEY' }
+const login = (more: object = {}) => ({ security: { auth: { selectedType: 'openai', ...more } } })
+
+test.each<readonly [string, Disk, readonly string[]]>([
+  ['nothing of another service', home(login({ selectedType: 'gemini' })), []],
+  [
+    'the models of all lists at the address, and the key',
+    home({
+      modelProviders: {
+        openai: [entry, otherEntry],
+        anthropic: [{ ...entry, id: 'claude', baseUrl: 'https://gw.example' }],
+      },
+    }),
+    [
+      `modelProviders.openai."${variable} big"`,
+      `modelProviders.anthropic."${variable} claude"`,
+      `env.${variable}`,
+    ],
+  ],
+  [
+    'no key that a model at another address uses too',
+    home({}, [{ ...entry, id: 'elsewhere', baseUrl: otherEntry.baseUrl }]),
+    [`modelProviders.openai."${variable} big"`],
+  ],
+  [
+    'the usual variables, if the entry names no other',
+    home({
+      env: { OPENAI_API_KEY: 'sk-a', OPENAI_BASE_URL: 'x', OPENAI_MODEL: 'x', OTHER: 'x' },
+      modelProviders: { openai: [usualEntry] },
+    }),
+    ['modelProviders.openai.big', 'env.OPENAI_API_KEY', 'env.OPENAI_BASE_URL', 'env.OPENAI_MODEL'],
+  ],
+  [
+    'no usual variables, if the entry names another',
+    home({ env: { [variable]: 'sk-a', OPENAI_BASE_URL: 'x', OPENAI_MODEL: 'x' } }),
+    [`modelProviders.openai."${variable} big"`, `env.${variable}`],
+  ],
+  [
+    'no login settings, if the entry has its own',
+    home(login({ apiKey: 'sk-b', baseUrl: 'https://b.example' })),
+    [`modelProviders.openai."${variable} big"`, `env.${variable}`],
+  ],
+  [
+    'the login settings, if there is no entry, and no model of another list',
+    home({
+      ...login({ apiKey: 'sk-b', baseUrl: entry.baseUrl }),
+      env: {},
+      modelProviders: { anthropic: [entry] },
+    }),
+    ['security.auth.apiKey', 'security.auth.baseUrl'],
+  ],
+  [
+    'an entry by its variable and address, if another in its list has the same ID',
+    home({
+      env: {},
+      modelProviders: {
+        openai: [usualEntry, otherEntry],
+        anthropic: [
+          { ...usualEntry, id: 'claude' },
+          { ...otherEntry, id: 'big' },
+        ],
+      },
+      model: { name: 'big', baseUrl: entry.baseUrl },
+    }),
+    [
+      'modelProviders.openai."big OPENAI_API_KEY https://gw.example/v1"',
+      'modelProviders.anthropic.claude',
+      'model.baseUrl',
+    ],
+  ],
+])('off removes %s', (_, disk, expected) => {
+  const { settings = [] } = qwen.gatewaySettings(filesOf(qwen, aMachine(), disk))
+  const choices = expected.length > 0 ? ['model.name', 'security.auth.selectedType'] : []
+  expect(settings.map(showPath).sort()).toEqual([...expected, ...choices].sort())
+})
+
+/** Files that have no content worth reading, at these paths. */
+const emptyFiles = (...paths: readonly string[]): Disk =>
+  Object.fromEntries(paths.map((path) => [path, '{}']))
+
+test.each<readonly [string, Partial<Machine>, Disk, readonly string[]]>([
+  ['in an empty home', {}, {}, ['settings /home/ada/.qwen/settings.json']],
+  [
+    'in the folder of QWEN_HOME',
+    { env: { QWEN_HOME: '/home/ada/q' } },
+    emptyFiles('q/oauth_creds.json', 'q/.env', '.qwen/.env', '.qwen/oauth_creds.json', '.env'),
+    [
+      'settings /home/ada/q/settings.json',
+      'login /home/ada/q/oauth_creds.json',
+      'home-env /home/ada/.env',
+      'home-env /home/ada/.qwen/.env',
+      'home-env /home/ada/q/.env',
+    ],
+  ],
+  [
+    'for all users of macOS',
+    { os: 'darwin' },
+    emptyFiles(
+      '/Library/Application Support/QwenCode/settings.json',
+      '/Library/Application Support/QwenCode/system-defaults.json',
+    ),
+    [
+      'settings /home/ada/.qwen/settings.json',
+      'lower /Library/Application Support/QwenCode/system-defaults.json',
+      'managed /Library/Application Support/QwenCode/settings.json',
+    ],
+  ],
+  [
+    'for all users of Windows',
+    windows,
+    emptyFiles('C:\\ProgramData\\qwen-code\\settings.json'),
+    [
+      'settings C:\\Users\\Ada\\.qwen\\settings.json',
+      'managed C:\\ProgramData\\qwen-code\\settings.json',
+    ],
+  ],
+  [
+    'where variables name those for all users',
+    {
+      env: {
+        QWEN_CODE_SYSTEM_SETTINGS_PATH: '/srv/all.json',
+        QWEN_CODE_SYSTEM_DEFAULTS_PATH: '/srv/least.json',
+      },
+    },
+    emptyFiles('/srv/all.json', '/srv/least.json', '/srv/system-defaults.json'),
+    ['settings /home/ada/.qwen/settings.json', 'lower /srv/least.json', 'managed /srv/all.json'],
+  ],
+  [
+    'that Qwen Code left as copies',
+    {},
+    emptyFiles(
+      ...['orig', 'corrupted', 'corrupted.17', 'corrupted.old', 'bak'].map(
+        (end) => `.qwen/settings.json.${end}`,
+      ),
+    ),
+    [
+      'settings /home/ada/.qwen/settings.json',
+      'copy /home/ada/.qwen/settings.json.corrupted',
+      'copy /home/ada/.qwen/settings.json.corrupted.17',
+      'copy /home/ada/.qwen/settings.json.orig',
+    ],
+  ],
+  [
+    'of the nearest folder with a .env file',
+    { cwd: '/home/ada/work/a' },
+    emptyFiles('work/.qwen/.env', 'work/.env', '.env'),
+    [
+      'settings /home/ada/.qwen/settings.json',
+      'home-env /home/ada/.env',
+      'project-env /home/ada/work/.qwen/.env',
+    ],
+  ],
+  [
+    'of the folders above, up to the root',
+    { cwd: '/srv/a' },
+    emptyFiles('/.env'),
+    ['settings /home/ada/.qwen/settings.json', 'project-env /.env'],
+  ],
+  [
+    'of the folders above, but not of the one above the home',
+    { cwd: '/home/ada/work' },
+    emptyFiles('/home/.env'),
+    ['settings /home/ada/.qwen/settings.json'],
+  ],
+])('reads the files %s', (_, machine, disk, expected) => {
+  const files = filesOf(qwen, aMachine(machine), disk)
+  expect(files.map(({ kind, path }) => `${kind} ${path}`)).toEqual(expected)
 })
 
 interface Case {
@@ -187,6 +447,18 @@ const cases: readonly Case[] = [
     severity: 'error',
   },
   {
+    code: 'qwen-entry-broken',
+    disk: home({ modelProviders: { openai: [entry], anthropic: [{}] } }),
+    location: `${file}:15`,
+    severity: 'error',
+  },
+  {
+    code: 'qwen-entry-broken',
+    disk: { [file]: '{"modelProviders": {"openai": ["big"]}}' },
+    location: `${file}:1`,
+    severity: 'error',
+  },
+  {
     code: 'qwen-only-other-login',
     disk: home({ security: { auth: { selectedType: 'openai', enforcedType: 'qwen-oauth' } } }),
     location: `${file}:19`,
@@ -208,6 +480,12 @@ const cases: readonly Case[] = [
   {
     code: 'qwen-rewrites',
     disk: home({ $version: undefined, vimMode: true }),
+    location: file,
+    severity: 'warning',
+  },
+  {
+    code: 'qwen-rewrites',
+    disk: home({ $version: undefined, model: 'big' }),
     location: file,
     severity: 'warning',
   },
@@ -320,6 +598,44 @@ describe('check finds', () => {
 
   test.each<readonly [string, Disk, Partial<Machine>]>([
     ['another service', home({ security: { auth: { selectedType: 'gemini' } } }), {}],
+    ['no other kind of login allowed', home(login({ enforcedType: 'openai' })), {}],
+    ['a copy without a key', { '.qwen/settings.json.orig': '{}' }, {}],
+    [
+      'another entry in use: an old layout, and a value of our variable',
+      home({
+        $version: 3,
+        env: { OPENAI_API_KEY: 'sk-b' },
+        modelProviders: { openai: [usualEntry] },
+      }),
+      { env: { [variable]: 'sk-old' } },
+    ],
+    [
+      'a .env file that names the folder, if the environment does too',
+      { 'q/settings.json': home()[file]!, '.env': 'QWEN_HOME=/srv/qwen\n' },
+      { env: { QWEN_HOME: '/home/ada/q' } },
+    ],
+    [
+      'a key in a .env file of the home',
+      { ...home({ env: {} }), '.env': 'OPENAI_API_KEY=x\n' },
+      {},
+    ],
+    [
+      'a key in a .env file of the project',
+      { ...home({ env: {} }), 'work/.env': 'OPENAI_API_KEY=x\n' },
+      {},
+    ],
+    ['a key of the usual variable', home({ env: {} }), { env: { OPENAI_API_KEY: 'sk-x' } }],
+    ['a key that is a variable', home({ env: { [variable]: '${KEY}' } }), {}],
+    [
+      'a variable for the key whose name is a variable',
+      home({ env: {} }, [], { envKey: '$X' }),
+      {},
+    ],
+    [
+      'no key for a server on this machine',
+      home({ env: {} }, [], { baseUrl: 'http://127.0.0.1:4000/v1' }),
+      {},
+    ],
     ['an address from its environment', home({ env: {}, modelProviders: {} }), {}],
     [
       'a key from its environment',
@@ -341,6 +657,79 @@ describe('check finds', () => {
   })
 })
 
+test.each<readonly [string, Disk, boolean]>([
+  ['an entry of a setup', home({}, [], { baseUrl: 'https://gw.example' }), true],
+  [
+    'an entry of the user',
+    home({ env: { OPENAI_API_KEY: 'sk-b' } }, [], { ...usualEntry, baseUrl: 'https://gw.example' }),
+    false,
+  ],
+  [
+    'an entry over messages',
+    home({
+      ...login({ selectedType: 'anthropic' }),
+      modelProviders: { anthropic: [{ ...entry, baseUrl: 'https://gw.example' }] },
+    }),
+    false,
+  ],
+])('check reports a missing /v1 in %s: %s', (_, disk, isReported) => {
+  const found = findingsOn(qwen, disk, aMachine(), { writtenBaseUrls: ['https://gw.example/v1'] })
+  expect(found.map(({ code }) => code)).toEqual(isReported ? ['qwen-base-url-version'] : [])
+})
+
+test.each([
+  ['QWEN_NEW_KEY', true],
+  ['OPENAI_NEW_AUTH_TOKEN', true],
+  ['OPENAI_API_KEY', false],
+  ['OPENAI_BASE_URL', false],
+  ['QWEN_CUSTOM_API_KEY_OPENAI', false],
+])('the variable %s is unknown: %s', (name, isUnknown) => {
+  const machine = aMachine({ env: { [name]: 'x' } })
+  const findings = [...unknownVariableFindings(qwen, aContext(qwen, machine, home()))]
+  expect(findings.map(({ code }) => code)).toEqual(isUnknown ? ['unknown-variable'] : [])
+})
+
+const project = 'work/.qwen/settings.json'
+const administrators = '/etc/qwen-code/settings.json'
+
+describe.each([
+  [project, 'qwen-project-settings'],
+  [administrators, 'qwen-managed-settings'],
+])('check reports what overrides a setup in %s:', (path, code) => {
+  const codesWith = (settings: object) =>
+    findingsOn(qwen, { ...home(), [path]: JSON.stringify(settings) }).map((found) => found.code)
+
+  test.each<[string, object]>([
+    ['the lists of models', { modelProviders: { openai: [], gemini: [otherEntry] } }],
+    ['the protocol of the models', { providerProtocol: 'anthropic' }],
+    ['the kind of login', { security: { auth: { selectedType: 'gemini' } } }],
+    ['the kind of login that is allowed', { security: { auth: { enforcedType: 'openai' } } }],
+    ['the address of the login', { security: { auth: { baseUrl: 'https://x.example' } } }],
+    ['the key of the login', { security: { auth: { apiKey: 'sk-x' } } }],
+    ['the key of a setup', { env: { [variable]: 'sk-x' } }],
+    ['the model', { model: { name: 'x' } }],
+    ['the address next to the model', { model: { baseUrl: 'https://x.example' } }],
+  ])('%s', (_, settings) => {
+    expect(codesWith(settings)).toContain(code)
+  })
+
+  test.each<[string, object]>([
+    ['a proxy', { proxy: 'http://x.example' }],
+    ['the variable of a proxy', { env: { HTTPS_PROXY: 'http://x.example' } }],
+    ['the variable that trusts any certificate', { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }],
+  ])('%s, only of a project', (_, settings) => {
+    expect(codesWith(settings)).toEqual(path === project ? [code] : [])
+  })
+})
+
+test.each([variable, 'HTTP_PROXY', 'NODE_TLS_REJECT_UNAUTHORIZED'])(
+  'check reports %s in the .env file of a project once',
+  (name) => {
+    const disk = { ...home(), 'work/.env': `${name}=0\n` }
+    expect(findingsOn(qwen, disk).map(({ code }) => code)).toEqual(['qwen-project-settings'])
+  },
+)
+
 describe('a setup', () => {
   const settingsAfter = (disk: Disk, setup: Parameters<typeof planOn>[2] = {}) => {
     const { edits } = planOn(qwen, disk, setup)
@@ -356,7 +745,172 @@ describe('a setup', () => {
     expect(settingsAfter({ [file]: '{"general": {"gitCoAuthor": true}}' })).not.toHaveProperty(
       '$version',
     )
-    expect(settingsAfter({ [file]: '{"ui": {}}' }).$version).toBe(4)
+    expect(settingsAfter({ [file]: '{"$version": 3}' }).$version).toBe(3)
+  })
+
+  test.each([
+    ...['$schema', 'env', 'mcpServers', 'modelProviders', 'hooks', 'permissions', 'ui', 'tools'],
+    ...['mcp', 'context', 'security', 'ide', 'privacy', 'advanced', 'model', 'general'],
+  ])('writes the version into a file without one that has %s', (name) => {
+    expect(settingsAfter({ [file]: JSON.stringify({ [name]: {} }) }).$version).toBe(4)
+  })
+
+  test('keeps what only Qwen Code uses in an entry of another gateway', () => {
+    const mine = {
+      ...{ name: 'Mine', description: 'x', capabilities: { vision: true } },
+      generationConfig: {
+        ...{ timeout: 9000, streamIdleTimeoutMs: 9000, maxRetries: 1 },
+        ...{ retryInitialDelayMs: 9, retryMaxDelayMs: 99, contextWindowSize: 9000 },
+        ...{ modalities: { image: true }, reasoning: false, samplingParams: { max_tokens: 9 } },
+      },
+    }
+    const disk = home({}, [], { ...mine, baseUrl: 'https://other.example/v1' })
+    const catalog = { models: [{ id: 'big' }] }
+    const { edits, findings } = planOn(qwen, disk, { catalog, options: { protocol: 'chat' } })
+    expect(firstEntry(JSON.parse(text(edits[0]!.after)))).toEqual({ ...entry, ...mine })
+    expect(findings.map(({ code }) => code)).not.toContain('qwen-foreign-settings')
+  })
+
+  const chatOnly = (...models: readonly CatalogModel[]) => ({
+    catalog: { models },
+    options: { model: models[0]!.id, protocol: 'chat' as const },
+  })
+
+  test('keeps the entry over the protocol, and removes the one over another', () => {
+    const over = (name: string) => [{ ...entry, name }]
+    const lists = { 'openai-responses': over('responses'), openai: over('chat') }
+    const { modelProviders } = settingsAfter(
+      home({ modelProviders: lists }),
+      chatOnly({ id: 'big' }),
+    )
+    expect(modelProviders).toEqual({ 'openai-responses': [], openai: over('chat') })
+  })
+
+  test('keeps the models of a gateway with separate addresses if it has not listed its models', () => {
+    const anthropic = [{ ...entry, id: 'claude', baseUrl: 'https://claude.example' }]
+    const disk = home({ modelProviders: { openai: [entry], anthropic } })
+    const baseUrls = { chat: entry.baseUrl, messages: 'https://claude.example' }
+    const { modelProviders } = settingsAfter(disk, {
+      catalog: undefined,
+      options: { model: 'big', protocol: 'chat' },
+      target: { baseUrls },
+    })
+    expect(modelProviders.anthropic).toEqual(anthropic)
+  })
+
+  test('replaces the address next to the model', () => {
+    const disk = home({ model: { name: 'big', baseUrl: 'https://old.example/v1' } })
+    expect(settingsAfter(disk, chatOnly({ id: 'big' })).model).toEqual({
+      name: 'big',
+      baseUrl: entry.baseUrl,
+    })
+  })
+
+  test('does not make the entry of an offered model the one of a new model', () => {
+    const disk = home({}, [], { name: 'Mine' })
+    const after = settingsAfter(disk, chatOnly({ id: 'new' }, { id: 'big' }))
+    expect(after.modelProviders.openai).toEqual([
+      { ...entry, id: 'new' },
+      { ...entry, name: 'Mine' },
+    ])
+  })
+
+  test('makes the entry of a model that the gateway no longer offers the one of a new model', () => {
+    const other = { ...otherEntry, id: 'new' }
+    const disk = home({}, [other], { name: 'Mine' })
+    const { modelProviders, model } = settingsAfter(disk, chatOnly({ id: 'new' }))
+    expect(modelProviders.openai).toEqual([other, { ...entry, id: 'new', name: 'Mine' }])
+    expect(model).toEqual({ name: 'new', baseUrl: entry.baseUrl })
+  })
+
+  test("names the models as the gateway shows them, and keeps the user's names", () => {
+    const ours = [entry, { ...entry, id: 'named', name: 'Mine' }]
+    const disk = home({ modelProviders: { openai: ours } })
+    const models = ['big', 'named', 'new'].map((id) => ({ id, displayName: `The ${id}` }))
+    const { modelProviders } = settingsAfter(disk, chatOnly(...models, { id: 'plain' }))
+    expect(modelProviders.openai.map(({ name }: typeof entry) => name)).toEqual([
+      ...['Gateway', 'Mine', 'The new', 'plain'],
+    ])
+  })
+
+  test.each<readonly [string, Disk, string, boolean]>([
+    ['the one for the model in use', home({}, [otherEntry]), 'big', true],
+    [
+      'the one of ours for the model, behind others of ours',
+      home({
+        modelProviders: { openai: [{ ...entry, id: 'first' }, otherEntry, entry] },
+      }),
+      'big',
+      true,
+    ],
+    [
+      'none in the list of another protocol',
+      home({ modelProviders: { 'openai-responses': [otherEntry], openai: [entry] } }),
+      'big',
+      false,
+    ],
+    ['none behind ours', home({ modelProviders: { openai: [entry, otherEntry] } }), 'big', false],
+  ])('reports an entry that comes before ours: %s', (_, disk, model, isReported) => {
+    const { findings } = planOn(qwen, disk, chatOnly({ id: model }))
+    const codes = findings.map(({ code }) => code)
+    expect(codes.includes('qwen-same-model')).toBe(isReported)
+  })
+
+  test.each<readonly [string, Disk, Partial<Machine>]>([
+    ['qwen-only-other-login', home(login({ enforcedType: 'qwen-oauth' })), {}],
+    ['qwen-rewrites', { [file]: '{"$version": 3}' }, {}],
+    ['qwen-shell-variable', {}, { env: { [variable]: 'sk-old' } }],
+    ['qwen-env-file', { '.env': `${variable}=sk-old` }, {}],
+    ['qwen-proxy', {}, { env: { HTTP_PROXY: 'http://proxy.example:8080' } }],
+  ])('reports %s', (code, disk, machine) => {
+    const target = { baseUrl: 'http://127.0.0.1:4000/v1' }
+    const { findings } = planOn(qwen, disk, { machine: aMachine(machine), target })
+    expect(findings.map((finding) => finding.code)).toContain(code)
+  })
+
+  test('reports no login that is gone', () => {
+    const { findings } = planOn(qwen, home(login({ selectedType: 'qwen-oauth' })))
+    expect(findings).toEqual([])
+  })
+
+  test.each([
+    ['qwen3-coder', true, { image: true }],
+    ['qwen3-coder', false, undefined],
+    ['qwen3-vl', true, undefined],
+    ['qwen3-vl', false, { image: false }],
+    ['vendor/gpt-4.1', true, undefined],
+  ])('writes of %s, images: %s, only what Qwen Code does not know', (id, images, modalities) => {
+    const after = settingsAfter({}, chatOnly({ id, images }))
+    expect(firstEntry(after).generationConfig?.modalities).toEqual(modalities)
+  })
+
+  const resolveWith = (models: readonly CatalogModel[], model: string) =>
+    qwen.resolve({
+      requested: { model },
+      gatewayInfo: {
+        catalogAnswer: { kind: 'received', catalog: { models } },
+        rejections: [],
+      },
+    })
+
+  test('says that --model finds only the models of one protocol, if there are several', () => {
+    const claude = { id: 'claude-opus-5-5', endpointTypes: ['anthropic'] }
+    const codesOf = (...models: readonly CatalogModel[]) =>
+      resolveWith(models, models[0]!.id).findings.map(({ code }) => code)
+    expect(codesOf({ id: 'gpt-5.6-sol' }, { id: 'gpt-5.4' })).toEqual([])
+    expect(codesOf({ id: 'gpt-5.6-sol' }, claude)).toEqual(['qwen-model-flag'])
+    expect(codesOf({ id: 'mine' }, claude)).toEqual(['context-window-unknown', 'qwen-model-flag'])
+  })
+
+  test.each([
+    ...['gpt-5.4', 'o3', 'claude-opus-5-5', 'gemini-3-pro', 'vendor/qwen3-max', 'deepseek-v3.2'],
+    ...['glm-4.7', 'kimi-k2.5', 'minimax-m2.5'],
+  ])('writes the window of %s only if the gateway reports it', (id) => {
+    const { offered, findings } = resolveWith([{ id }], id)
+    expect(offered[0]?.contextWindow).toBeUndefined()
+    expect(findings).toEqual([])
+    const listed = resolveWith([{ id, contextWindow: 54_321 }], id)
+    expect(listed.offered[0]?.contextWindow).toBe(54_321)
   })
 
   test('removes the context window of another model, and writes the one that the user names', () => {
@@ -388,6 +942,15 @@ describe('a setup', () => {
     expect(model.name).toBe(ours.id)
   })
 
+  test.each([
+    ['at the same gateway the effort of its thinking', entry.baseUrl, { effort: 'high' }],
+    ['no effort of another gateway', 'https://other.example/v1', undefined],
+  ])('keeps %s', (_, baseUrl, reasoning) => {
+    const disk = home({}, [], { baseUrl, generationConfig: { reasoning: { effort: 'high' } } })
+    const after = settingsAfter(disk, { options: { model: 'big', protocol: 'chat' } })
+    expect(firstEntry(after).generationConfig?.reasoning).toEqual(reasoning)
+  })
+
   test('keeps two entries for one model, of which Qwen Code uses the first', () => {
     const copy = { ...entry, name: 'copy' }
     const disk = home({ modelProviders: { openai: [entry, copy, { ...copy, id: 'gone' }] } })
@@ -412,6 +975,8 @@ describe('a setup', () => {
     expect(() => qwen.resolve(withProtocol, { version: '0.23.0' })).toThrow(
       expect.objectContaining({ code: 'client-too-old' }),
     )
+    const overChat = { ...input, requested: { ...input.requested, protocol: 'chat' as const } }
+    expect(qwen.resolve(overChat, { version: '0.23.0' }).protocol).toBe('chat')
   })
 
   test('replaces a login only with consent', () => {
@@ -501,6 +1066,25 @@ test("a run uses a file that overrides all others, with the administrator's sett
   })
 })
 
+test('a run knows the window of each model that the command line names', () => {
+  const models = [{ id: 'mine' }, { id: 'b', contextWindow: 54_321 }]
+  const planned = planOn(qwen, {}, { catalog: { models }, options: { model: 'mine' } })
+  const launchInput = { args: ['--model=b', 'x'], env: {}, tempFolder }
+  const { files = {} } = qwen.launchSettings(planned.files, planned.target, launchInput)
+  const { modelProviders } = JSON.parse(files['qwen-settings.json']!)
+  expect(
+    modelProviders.openai.map(
+      ({ id, generationConfig }: { id: string; generationConfig: object }) => [
+        id,
+        generationConfig,
+      ],
+    ),
+  ).toEqual([
+    ['mine', { customHeaders: {} }],
+    ['b', { contextWindowSize: 54_321, customHeaders: {} }],
+  ])
+})
+
 test('a run says of a model what the setup says of it', () => {
   const model = { id: 'glm-x', images: true, outputLimit: 16_000 }
   const planned = planOn(qwen, home(), {
@@ -519,13 +1103,15 @@ test('a run says of a model what the setup says of it', () => {
 })
 
 test.each([
-  ['claude-opus-5-5', 100_000, 100_000],
-  ['claude-opus-5-5', 128_000, undefined],
-  ['claude-sonnet-5-5', 100_000, undefined],
+  ['claude-opus-5-5', 100_000, 1_000_000, 100_000],
+  ['claude-opus-5-5', 100_000, 100_000, undefined],
+  ['claude-opus-5-5', 128_000, 1_000_000, undefined],
+  ['claude-sonnet-5-5', 100_000, 1_000_000, undefined],
+  ['devstral-2512', 50_000, 1_000_000, 50_000],
 ])(
-  'the limit of %s, %i tokens, is written if Qwen Code would request more: %s',
-  (id, outputLimit, written) => {
-    const model = { id, outputLimit, contextWindow: 1_000_000 }
+  'the limit of %s, %i tokens of a window of %i, is written if it is low: %s',
+  (id, outputLimit, contextWindow, written) => {
+    const model = { id, outputLimit, contextWindow }
     const { files, edits } = planOn(qwen, home(), {
       catalog: { models: [model] },
       options: { model: id, protocol: 'messages' },

@@ -181,17 +181,9 @@ function targetFor(client: Client, setup: Setup = {}): SetupTarget {
 /** Plans a setup as the program does: the findings, then the edits with their fixes. */
 export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   const machine = setup.machine ?? aMachine()
-  const files = filesOf(client, machine, disk)
   const target = targetFor(client, setup)
-  const context: ClientContext = {
-    files,
-    machine,
-    writtenBaseUrls: [],
-    knownModels: [],
-    shellProfiles: [],
-    world: emptyWorld(machine),
-    ...setup.context,
-  }
+  const context = aContext(client, machine, disk, setup.context)
+  const { files } = context
   const { baseUrl, providerId, resolved } = target
   const findings = [
     ...client.checkSetup(context, target),
@@ -223,6 +215,24 @@ export function emptyWorld(machine: Machine): ClientWorld {
   return { machine, files, processes } as unknown as ClientWorld
 }
 
+/** What the checks of a client get. */
+export function aContext(
+  client: Client,
+  machine: Machine,
+  disk: Disk,
+  changes: Partial<ClientContext> = {},
+): ClientContext {
+  return {
+    files: filesOf(client, machine, disk),
+    machine,
+    writtenBaseUrls: [],
+    knownModels: [],
+    shellProfiles: [],
+    world: emptyWorld(machine),
+    ...changes,
+  }
+}
+
 /** The findings that `checkNow` finds on a disk. */
 export function findingsOn(
   client: Client,
@@ -230,16 +240,8 @@ export function findingsOn(
   machine: Machine = aMachine(),
   context: Partial<ClientContext> = {},
 ) {
-  const files = filesOf(client, machine, disk)
-  const fullContext = {
-    files,
-    machine,
-    writtenBaseUrls: [],
-    knownModels: [],
-    shellProfiles: [],
-    world: emptyWorld(machine),
-    ...context,
-  }
+  const fullContext = aContext(client, machine, disk, context)
+  const { files } = fullContext
   const state = client.read(files)
   const own = configuredGateway(state)
   return [...client.checkNow(fullContext), ...(own ? overrideFindings(client, files, own) : [])]

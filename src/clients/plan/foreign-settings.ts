@@ -125,7 +125,7 @@ function placeIn(
   )
   const isHarmless = fits.some(
     ({ pattern, wanted }) =>
-      pattern.length === names.length && (wanted === undefined || wanted === String(value)),
+      pattern.length === names.length && (wanted === undefined || wanted === JSON.stringify(value)),
   )
   if (isHarmless) return 'harmless'
   return fits.some(({ pattern }) => pattern.length > names.length) ? 'parent' : 'unknown'
