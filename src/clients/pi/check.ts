@@ -14,8 +14,8 @@ import {
   checkProviderNow,
   hasSetVariables,
   type ProviderView,
-} from '../pi-family/check-provider.ts'
-import { providerOf } from '../pi-family/providers.ts'
+  providerOf,
+} from '../pi-family/providers.ts'
 import {
   incompleteProvider,
   loginOf,
