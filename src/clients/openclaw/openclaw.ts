@@ -649,14 +649,11 @@ const launchSettings: ClientModule['launchSettings'] = (files, target, process) 
   const name = 'openclaw-run.json'
   const isWindows = /^[A-Za-z]:\\/.test(path)
   const roots = [path.replace(/[\\/][^\\/]*$/, ''), env['OPENCLAW_INCLUDE_ROOTS']]
-  const values = variables
-    .filter(({ variable }) => variable !== launchKeyVariable)
-    .map(({ variable, value }) => [variable, value])
   return {
     args,
     env: {
       ...env,
-      ...Object.fromEntries(values),
+      ...Object.fromEntries(variables.map(({ variable, value }) => [variable, value])),
       OPENCLAW_CONFIG_PATH: `${tempFolder}/${name}`,
       OPENCLAW_INCLUDE_ROOTS: roots.filter(Boolean).join(isWindows ? ';' : ':'),
     },
