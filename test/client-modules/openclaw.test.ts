@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientContext } from '../../src/clients/contract/client.ts'
+import type { ClientContext, ClientWorld } from '../../src/clients/contract/client.ts'
+import { emptyState } from '../../src/clients/contract/state.ts'
+import { outputLimitCures } from '../../src/clients/options/flags.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
@@ -9,6 +11,7 @@ import {
   byId,
   catalog,
   type Disk,
+  emptyWorld,
   filesOf,
   findingsOn,
   inputFor,
@@ -17,6 +20,7 @@ import {
   readValues,
   type StateValues,
   text,
+  windows,
   written,
 } from './support.ts'
 
@@ -63,14 +67,61 @@ describe('repoint reads the configuration as OpenClaw does', () => {
 
   test.each([
     ['an empty file', ''],
+    ['a file of blanks', ' \n'],
+    ['a provider that is not an object', text5('gateway: {', 'other: 5, gateway: {')],
     ['a provider without models', text5('models: [{', 'x: [{')],
+    ['models that are not a list', text5("[{ id: 'big', name: 'Big' }]", '{}')],
+    ['a model without an ID', text5("id: 'big'", 'x: 1')],
     ['a model without a name', text5("name: 'Big'", 'x: 1')],
     ['an address that is not a string', text5("'https://gw.example/v1'", '5')],
+    ['a protocol that is not a string', text5("auth: 'api-key'", 'api: 5')],
     ['invalid JSON5', '{ models: '],
   ])('and reports that OpenClaw does not start with %s', (_, content) => {
     const read = readBack({ [path]: content })
     expect(read.broken).toContain('openclaw.json')
     expect(read.baseUrl).toBeUndefined()
+  })
+
+  test('and accepts a provider without models that OpenClaw ships', () => {
+    const content = text5('gateway: {', "anthropic: { apiKey: 'sk-b' }, gateway: {")
+    expect(readBack({ [path]: content })).toMatchObject(good)
+  })
+
+  test('and without a model finds nothing', () => {
+    expect(openclaw.read(filesOf(openclaw, aMachine(), {}))).toEqual(emptyState)
+  })
+
+  const big = { model: 'gateway/big' }
+  const small = { model: { primary: 'gateway/small' } }
+  test.each([
+    ['the only agent', { writer: small }, {}, 'small'],
+    ['main of several', { writer: big, main: small }, {}, 'small'],
+    ['no agent if none is called main', { writer: small, reader: small }, {}, 'big'],
+    ['the agent that is marked', { main: big, writer: { ...small, default: true } }, {}, 'small'],
+    [
+      'the agent of the system, even if another one is marked',
+      { main: { ...big, default: true }, writer: small },
+      { systemAgent: { agentId: 'writer' } },
+      'small',
+    ],
+  ])('and starts with the model of %s', (_, entries, inDefaults, model) => {
+    const defaults = { model: 'gateway/big', ...inDefaults }
+    expect(readBack(aHome({}, {}, { defaults, entries })).model).toBe(model)
+  })
+
+  test('and lists the models of its picker', () => {
+    expect(openclaw.read(filesOf(openclaw, aMachine(), aHome())).offered).toEqual(['big', 'small'])
+    expect(readBack(aHome()).keyPath).toBe(`/home/ada/${path}`)
+  })
+
+  test.each([
+    ['without `auth`', { auth: undefined }, 'gateway', 'the login gateway:manual in its database'],
+    ['without a key', { apiKey: undefined }, 'gateway', 'the login gateway:manual in its database'],
+    ['with both', {}, 'gateway', undefined],
+    ['of another provider', { auth: undefined }, 'other', undefined],
+  ])('and uses a login %s', (_, inProvider, provider, expected) => {
+    const profiles = { 'gateway:manual': { provider, mode: 'api_key' } }
+    expect(readBack(aHome(inProvider, { auth: { profiles } })).login).toBe(expected)
   })
 
   test.each([
@@ -125,34 +176,69 @@ test('a file with the old name is still used if it exists', () => {
 })
 
 describe('a setup', () => {
-  test('limits the output to what gateways accept, unless the user names a limit', () => {
-    const most = (named: object) =>
-      openclaw.resolve(inputFor(catalog, named)).offered?.[0]?.outputLimit
-    expect(most({})).toBe(32_000)
-    expect(most({ outputLimit: 64_000 })).toBe(64_000)
+  test('limits the output to what gateways accept, unless the user names a limit of its model', () => {
+    const limits = (named: object) =>
+      openclaw.resolve(inputFor(catalog, named)).offered.map(({ outputLimit }) => outputLimit)
+    expect(limits({}).slice(0, 2)).toEqual([32_000, 32_000])
+    expect(limits({ outputLimit: 64_000 }).slice(0, 2)).toEqual([64_000, 32_000])
   })
 
-  test.each([['sk-a${HOME}'], ['$MY_KEY'], ['MY_KEY'], ['oauth:x'], ['ollama-local']])(
-    'rejects the key %s, because OpenClaw would replace it',
-    (refused) => {
-      expect(caught(() => planOn(openclaw, {}, { target: { key: refused } }))).toMatchObject({
-        code: 'config-conflict',
-      })
-    },
-  )
+  test.each([
+    ...['sk-a${HOME}', '$MY_KEY', 'MY_KEY', 'oauth:x', 'secretref-x', 'custom-local'],
+    ...['ollama-local', 'lmstudio-local', 'codex-app-server', 'gcp-vertex-credentials'],
+    'minimax-oauth',
+  ])('rejects the key %s, because OpenClaw would replace it', (refused) => {
+    expect(caught(() => planOn(openclaw, {}, { target: { key: refused } }))).toMatchObject({
+      code: 'config-conflict',
+    })
+  })
+
+  test('keeps the settings of another gateway that OpenClaw only uses itself', () => {
+    const kept = { maxTokens: 5000, contextWindow: 6000 }
+    const models = [{ id: 'gpt-5.6-sol', name: 'Sol', contextTokens: 7000 }]
+    const disk = aHome({ baseUrl: 'https://other.example/v1', ...kept, models })
+    const { edits, findings } = planOn(openclaw, disk)
+    expect(findings.map(({ code }) => code)).toEqual(['openclaw-provider-conflict'])
+    const { gateway } = JSON.parse(text(edits[0]!.after)).models.providers
+    expect(gateway).toMatchObject(kept)
+    expect(gateway.models[0]).toMatchObject({ id: 'gpt-5.6-sol', contextTokens: 7000 })
+  })
+
+  test('gives undo the role of each setting, so that an address and its key stay together', () => {
+    const models = [{ id: 'big', name: 'Big', baseUrl: 'https://other.example' }]
+    const disk = aHome({ models, request: { proxy: 'x' } })
+    const { edits } = planOn(openclaw, disk)
+    const roles = edits[0]!.changes.map(({ path, role }) => [
+      path.map((name) => (typeof name === 'string' ? name : '*')).join('.'),
+      role,
+    ])
+    expect(Object.fromEntries(roles)).toMatchObject({
+      'models.providers.gateway.baseUrl': 'address',
+      'models.providers.gateway.models.*.baseUrl': 'address',
+      'models.providers.gateway.apiKey': 'key',
+      'models.providers.gateway.auth': 'key',
+      'models.providers.gateway.authHeader': 'key',
+      'models.providers.gateway.request': 'key',
+      'models.providers.gateway.api': 'provider',
+      'agents.defaults.model.primary': 'model',
+    })
+  })
 
   test.each([['m@work'], ['vendor/m@work'], ['a${HOME}']])('rejects the model %s', (model) => {
     const launchInput = () => openclaw.resolve(inputFor({ models: [{ id: model }] }, { model }))
     expect(caught(launchInput)).toMatchObject({ code: 'config-conflict' })
   })
 
-  test.each([['@cf/meta/llama'], ['claude-haiku@20251001'], ['vendor/m:free'], ['qwen@q4_k_m']])(
-    'accepts the model %s',
-    (model) => {
-      const { edits, machine } = planOn(openclaw, {}, { options: { model }, catalog: undefined })
-      expect(readBack(written({}, machine, edits)).model).toBe(model)
-    },
-  )
+  test.each([
+    ['@cf/meta/llama'],
+    ['claude-haiku@20251001'],
+    ['vendor/m:free'],
+    ['qwen@q4_k_m'],
+    ['qwen@8bit'],
+  ])('accepts the model %s', (model) => {
+    const { edits, machine } = planOn(openclaw, {}, { options: { model }, catalog: undefined })
+    expect(readBack(written({}, machine, edits)).model).toBe(model)
+  })
 })
 
 interface Case {
@@ -175,7 +261,14 @@ const cases: Case[] = [
     env: { OPENCLAW_STATE_DIR: 'rel' },
     stays: true,
   },
+  ...['OPENCLAW_CONFIG_PATH', 'OPENCLAW_HOME'].map((name) => ({
+    code: 'openclaw-relative-folder',
+    disk: {},
+    env: { [name]: 'rel' },
+    stays: true,
+  })),
   { code: 'openclaw-include', disk: aHome({}, { $include: './base.json5' }), stays: true },
+  { code: 'openclaw-include', disk: aHome({}, { tools: [{ $include: 'x' }] }), stays: true },
   {
     code: 'openclaw-proxy',
     disk: aHome({ baseUrl: 'http://127.0.0.1:1/v1' }),
@@ -213,6 +306,26 @@ describe('check finds', () => {
     expect(findingsOn(openclaw, aHome({}, login))).toEqual([])
     const env = { GATEWAY_KEY: 'sk-x' }
     expect(findingsOn(openclaw, aHome({ apiKey: '${GATEWAY_KEY}' }), aMachine({ env }))).toEqual([])
+    expect(findingsOn(openclaw, aHome({ apiKey: { source: 'env', id: 'X' } }))).toEqual([])
+    const tilde = { OPENCLAW_HOME: '~' }
+    expect(findingsOn(openclaw, aHome(), aMachine({ env: tilde }))).toEqual([])
+  })
+
+  test('nothing in the configuration of a provider that OpenClaw ships', () => {
+    const providers = { anthropic: { apiKey: '${NO_KEY}', request: {} } }
+    const agents = { defaults: { model: 'anthropic/claude-opus-5-5' } }
+    const disk = { [path]: JSON.stringify({ models: { providers }, agents, $include: 'x' }) }
+    expect(findingsOn(openclaw, disk)).toEqual([])
+  })
+
+  test('no missing key if the file names a login instead', () => {
+    const codes = findingsOn(openclaw, aHome({ apiKey: undefined }, login)).map(({ code }) => code)
+    expect(codes).toEqual(['openclaw-other-key'])
+  })
+
+  test('that `request` may hold a key', () => {
+    const [finding] = findingsOn(openclaw, aHome({ request: { auth: { mode: 'header' } } }))
+    expect(finding!.fix!.changes).toMatchObject([{ isSecret: true }])
   })
 })
 
@@ -222,12 +335,38 @@ describe('before a setup, check', () => {
       return { code, asks: needsConsentTo !== undefined, goes: fix !== undefined }
     })
 
+  const former = {
+    baseUrl: 'https://gw.example/v1',
+    apiKey: 'sk-a',
+    models: [{ id: 'big', name: 'Big' }],
+  }
+  test.each([
+    ['openclaw-include', aHome({}, { $include: './base.json5' })],
+    ['openclaw-request', aHome({ request: {} })],
+    ['openclaw-provider-conflict', aHome({ baseUrl: 'https://other.example/v1' })],
+    ['openclaw-relative-folder', aHome(), { OPENCLAW_HOME: 'rel' }],
+    ['openclaw-proxy', aHome(), { HTTP_PROXY: 'http://proxy.example:8080' }],
+    ['openclaw-former-provider', aHome({}, { models: { providers: { former } } })],
+  ])('finds %s', (code, disk, env: Machine['env'] = {}) => {
+    const { findings } = planOn(openclaw, disk, {
+      machine: aMachine({ env }),
+      target: { baseUrl: code === 'openclaw-proxy' ? 'http://127.0.0.1:1/v1' : former.baseUrl },
+      context: { writtenBaseUrls: [former.baseUrl] },
+    })
+    expect(findings.map((finding) => finding.code)).toContain(code)
+  })
+
   test('asks about a login, and the key of the setup overrides it afterwards', () => {
     const disk = aHome({ auth: undefined, apiKey: 'gateway:manual' }, login)
     expect(findingsOn(disk)).toEqual([{ code: 'openclaw-other-key', asks: true, goes: true }])
     const { edits } = planOn(openclaw, disk)
     expect(text(edits[0]!.after)).toContain('"auth": "api-key"')
     expect(readBack({ [path]: text(edits[0]!.after) })).toMatchObject({ key })
+  })
+
+  test('accepts an agent with the model of the setup', () => {
+    const entries = { main: { model: 'gateway/gpt-5.6-sol' } }
+    expect(findingsOn(aHome({}, {}, { entries }))).toEqual([])
   })
 
   test('asks to remove the model of the default agent, and reports the model of another agent', () => {
@@ -242,6 +381,59 @@ describe('before a setup, check', () => {
     expect(text(edits[0]!.after)).toContain('a/c')
   })
 })
+
+describe('the settings of a gateway', () => {
+  const pathsIn = (disk: Disk) => {
+    const { config = [] } = openclaw.gatewaySettings(filesOf(openclaw, aMachine(), disk))
+    return config.map((setting) => setting.join('.'))
+  }
+  const provider = 'models.providers.gateway'
+
+  test.each([
+    ['the table of the model if it has nothing else', {}, ['agents.defaults.model']],
+    [
+      'the model',
+      { model: { primary: 'gateway/big', fallbacks: [] } },
+      ['agents.defaults.model.primary'],
+    ],
+    ['the model as text', { model: 'gateway/big' }, ['agents.defaults.model']],
+  ])('include %s', (_, more, expected) => {
+    const defaults = { model: { primary: 'gateway/big' }, ...more }
+    expect(pathsIn(aHome({}, {}, { defaults }))).toEqual([provider, ...expected])
+  })
+
+  test('include the models of agents, but of no other provider', () => {
+    const entries = {
+      main: { model: 'gateway/small' },
+      writer: { model: 'gateway2/small' },
+      reader: { model: 'a/b' },
+    }
+    const defaults = { model: 'a/b' }
+    expect(pathsIn(aHome({}, {}, { defaults, entries }))).toEqual([
+      provider,
+      'agents.entries.main.model',
+    ])
+  })
+
+  test('are none for a provider that OpenClaw ships', () => {
+    expect(pathsIn(aHome({}, {}, { defaults: { model: 'anthropic/claude-opus-5-5' } }))).toEqual([])
+  })
+})
+
+test.each(['undo', 'forget', 'setup'] as const)(
+  'after %s, copies with the key are reported',
+  (by) => {
+    const machine = aMachine()
+    const before = filesOf(openclaw, machine, aHome())
+    const read = () => new TextEncoder().encode('{ apiKey: "sk-a" }')
+    const world = { ...emptyWorld(machine), files: { read } } as unknown as ClientWorld
+    const found = [...openclaw.sideEffects!(world, { by, before, after: before })]
+    const copies = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4']
+    expect(found.map(({ hint }) => hint)).toEqual(
+      by === 'setup' ? [] : copies.map((end) => `To remove it: delete /home/ada/${path}${end}`),
+    )
+  },
+)
 
 describe('a run', () => {
   const launchInput = {
@@ -276,14 +468,49 @@ describe('a run', () => {
       },
     })
     expect(JSON.stringify(files)).not.toMatch(/sk-(test|users)/)
+    expect(config.models.providers['repoint-run']).toMatchObject({
+      headers: { 'x-team': '${REPOINT_RUN_HEADER_1}' },
+    })
+    expect(env).toMatchObject({ REPOINT_RUN_HEADER_1: 'sk-users-own-key' })
+  })
+
+  test('changes only the agents and the allow list that the file has', () => {
+    const agentsOf = (disk: Disk) => JSON.parse(run(disk).files!['openclaw-run.json']!).agents
+    const model = 'repoint-run/gpt-5.6-sol'
+    expect(agentsOf(aHome())).toEqual({ defaults: { model } })
+    const defaults = { model: 'gateway/big', modelPolicy: { allow: ['gateway/*'] } }
+    expect(agentsOf(aHome({}, {}, { defaults }))).toEqual({
+      defaults: { model, modelPolicy: { allow: ['repoint-run/*'] } },
+    })
+  })
+
+  test('sends the key as a bearer token over messages too', () => {
+    const { target } = planOn(openclaw, {}, { options: { protocol: 'messages' } })
+    const files = filesOf(openclaw, aMachine(), {})
+    const launched = openclaw.launchSettings(files, target, launchInput)
+    const config = JSON.parse(launched.files!['openclaw-run.json']!)
+    expect(config.models.providers['repoint-run']).toMatchObject({ authHeader: true })
+    expect(JSON.stringify(run({}).files)).not.toContain('authHeader')
+  })
+
+  test('separates the folders of included files as Windows does', () => {
+    const env = { ...launchInput.env, OPENCLAW_INCLUDE_ROOTS: 'D:\\x' }
+    const texts = filesOf(openclaw, aMachine(windows), {})
+    const { target } = planOn(openclaw, {})
+    expect(openclaw.launchSettings(texts, target, { ...launchInput, env }).env).toMatchObject({
+      OPENCLAW_INCLUDE_ROOTS: 'C:\\Users\\Ada\\.openclaw;D:\\x',
+    })
   })
 
   test("includes no missing file, and does not change commands that manage the user's file", () => {
     expect(JSON.parse(run({}).files!['openclaw-run.json']!)).not.toHaveProperty('$include')
-    expect(run({}, { args: ['config', 'get', 'x'] }).files).toBeUndefined()
+    const commands = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins', 'update']
+    for (const command of commands) expect(run({}, { args: [command] }).files).toBeUndefined()
   })
 
-  test.each([['--profile'], ['--profile=p'], ['--config'], ['--isolated']])('rejects %s', (arg) => {
+  test.each([
+    ...['--profile', '--profile=p', '--dev', '--config', '--isolated', '--auth-env-only'],
+  ])('rejects %s', (arg) => {
     expect(caught(() => run({}, { args: ['agent', arg] }))).toMatchObject({ code: 'usage' })
   })
 })
@@ -291,21 +518,27 @@ describe('a run', () => {
 /** Recorded from OpenClaw 2026.9.5 and 2026.9.6, 2026-11-23. */
 describe('the first request', async () => {
   const recordings = await openclaw.loadRecordings()
-  const bodyOf = (protocol: Protocol, model: string, entry: object) => {
+  const requestOf = (protocol: Protocol, model: string, entry: object, more: object = {}) => {
     const models = [{ id: model, name: 'x', maxTokens: 32_000, ...entry }]
-    const disk = aHome({ models }, {}, { defaults: { model: `gateway/${model}` } })
+    const defaults = { model: `gateway/${model}`, ...more }
+    const disk = aHome({ models, maxTokens: 16_000 }, {}, { defaults })
     const files = filesOf(openclaw, aMachine(), disk)
-    return openclaw.firstRequest(recordings, files, { model, protocol, env: {} }).body
+    return openclaw.firstRequest(recordings, files, { model, protocol, env: {} })
   }
+  const bodyOf = (...input: Parameters<typeof requestOf>) => requestOf(...input).body
   const adaptive = { thinking: { type: 'adaptive', display: 'summarized' } }
+  const budget = (tokens: number) => ({ thinking: { type: 'enabled', budget_tokens: tokens } })
 
   test.each([
     ['chat', 'm', { reasoning: true }, { max_completion_tokens: 32_000, tool_choice: 'auto' }],
     ['chat', 'm', { compat: { maxTokensField: 'max_tokens' } }, { max_tokens: 32_000 }],
     ['responses', 'm', { reasoning: true }, { reasoning: { effort: 'medium', summary: 'auto' } }],
-    ['responses', 'm', { maxTokens: undefined }, { max_output_tokens: 8192, store: false }],
+    ['responses', 'm', { maxTokens: undefined }, { max_output_tokens: 16_000, store: false }],
     ['messages', 'claude-opus-5-5', {}, adaptive],
-    ['messages', 'm', { reasoning: true }, { thinking: { type: 'enabled', budget_tokens: 8192 } }],
+    ['messages', 'claude-sonnet-5-5', {}, adaptive],
+    ['messages', 'm', { reasoning: true }, budget(8192)],
+    ['messages', 'claude-haiku-4-5', { reasoning: true }, budget(8192)],
+    ['messages', 'm', { reasoning: true, maxTokens: 2049 }, budget(1025)],
     ['messages', 'm', {}, { max_tokens: 32_000 }],
   ] as const)(
     'over %s with %s and the entry %j has these members',
@@ -320,6 +553,48 @@ describe('the first request', async () => {
     ['messages', 'thinking'],
   ] as const)('over %s has no %s for a model that does not reason', (protocol, member) => {
     expect(bodyOf(protocol, 'm', {})).not.toHaveProperty(member)
+  })
+
+  test.each([
+    ['claude-sonnet-4-5', { reasoning: true }],
+    ['m', { reasoning: true, maxTokens: 2048 }],
+    ['m', { reasoning: true }, { thinkingDefault: 'high' }],
+    ['claude-opus-5-5', {}, { thinkingDefault: 'high' }],
+  ])(
+    'over messages has no thinking for %s with the entry %j and the defaults %j',
+    (model, entry, more?: object) => {
+      expect(bodyOf('messages', model, entry, more)).not.toHaveProperty('thinking')
+    },
+  )
+
+  test('has the usual limit if neither the model nor the provider has one', () => {
+    const disk = aHome({}, {}, { defaults: { model: 'gateway/big' } })
+    const files = filesOf(openclaw, aMachine(), disk)
+    const input = { model: 'big', protocol: 'responses', env: {} } as const
+    expect(openclaw.firstRequest(recordings, files, input).body).toMatchObject({
+      max_output_tokens: 8192,
+    })
+  })
+
+  test('has one limit and the headers of the entry', () => {
+    const compat = { maxTokensField: 'max_tokens', supportsUsageInStreaming: false }
+    const { body, addedHeaders } = requestOf('chat', 'm', { compat, headers: { 'x-team': 'a' } })
+    expect(body).not.toHaveProperty('max_completion_tokens')
+    expect(body['stream_options']).toBeUndefined()
+    expect(addedHeaders).toMatchObject([{ name: 'x-team', value: 'a' }])
+  })
+
+  test.each([
+    ['chat', 'm', ['max_completion_tokens', 'stream_options']],
+    ['responses', 'm', ['include', 'reasoning']],
+    ['messages', 'm', ['thinking']],
+    // OpenClaw lets it think whatever the file says.
+    ['messages', 'claude-opus-5-5', []],
+  ] as const)('over %s with %s comes with cures for %j', (protocol, model, members) => {
+    const usual: Readonly<Record<string, string>> = outputLimitCures
+    const cures = Object.entries(requestOf(protocol, model, {}).hints ?? {})
+    const others = cures.filter(([name, cure]) => cure !== usual[name]).map(([name]) => name)
+    expect(others.sort()).toEqual(members)
   })
 
   test.each(['chat', 'responses', 'messages'] as const)(

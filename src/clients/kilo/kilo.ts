@@ -8,8 +8,7 @@ import { defaultProviderId } from '../contract/options.ts'
 import { fileOf, filesOfKind } from '../files/parse-file.ts'
 import { editableFile, pathsOf } from '../files/paths.ts'
 import { kiloName } from '../names.ts'
-import { userFiles } from '../opencode-family/config.ts'
-import { type Fork, reservedProviderIds, xdgFolder } from '../opencode-family/fork.ts'
+import { type Fork, readConfig, reservedProviderIds, xdgFolder } from '../opencode-family/config.ts'
 import { clientOf } from '../opencode-family/module.ts'
 import { ofOwnRuntime } from '../program/tested.ts'
 import responses from './responses.json' with { type: 'json' }
@@ -141,7 +140,9 @@ function* checkFirstStart({ files, machine }: ClientContext): Findings {
   const isNew =
     filesOfKind(files, 'started').length === 0 &&
     pathsOf(machine).named('KILO_CONFIG') === undefined &&
-    userFiles(files).every((file) => Object.keys(file.root).every((key) => key === '$schema'))
+    readConfig(files).userFiles.every((file) =>
+      Object.keys(file.root).every((key) => key === '$schema'),
+    )
   if (!isNew) return
 
   yield {

@@ -2,7 +2,7 @@ import { keyCopyFindings } from '../checks/findings.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { pathsOf } from '../files/paths.ts'
 import { opencodeName } from '../names.ts'
-import { type Fork, reservedProviderIds, xdgFolder } from '../opencode-family/fork.ts'
+import { type Fork, reservedProviderIds, xdgFolder } from '../opencode-family/config.ts'
 import { clientOf } from '../opencode-family/module.ts'
 import { ofOwnRuntime } from '../program/tested.ts'
 import responses from './responses.json' with { type: 'json' }

@@ -1,16 +1,38 @@
+/**
+ * The providers of pi's file, and of OpenClaw's, which is based on pi's library: how the files list them, what a setup
+ * changes, what the checks report.
+ */
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
+import type { Findings } from '../../finding.ts'
 import { isSameButVersion, sideOf } from '../../gateway/base-urls.ts'
 import { type ExtraHeader, type Protocol, protocols } from '../../gateway/types.ts'
-import type { ClientName } from '../contract/client.ts'
+import {
+  findingAt,
+  formerProviderFinding,
+  missingKeyFinding,
+  otherAddressFinding,
+} from '../checks/findings.ts'
+import { addressFindings } from '../checks/other-tools.ts'
+import type { ClientContext, ClientName } from '../contract/client.ts'
 import type { LoadedFile } from '../contract/files.ts'
-import type { OfferedModel, ResolvedOptions, SetupTarget } from '../contract/setup.ts'
-import type { ClientState } from '../contract/state.ts'
-import { pointsElsewhere, withoutTrailingSlash } from '../files/addresses.ts'
+import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
+import type { ClientState, SentKey } from '../contract/state.ts'
+import {
+  isOwnAddress,
+  mayNeedNoKey,
+  pointsElsewhere,
+  shownUrl,
+  withoutTrailingSlash,
+} from '../files/addresses.ts'
+import type { StrictFile } from '../files/strict-json.ts'
 import { isTable, numberIn, type Table, tableIn, textIn } from '../files/tables.ts'
+import { removal } from '../plan/edit-file.ts'
 import { type EntryMember, listChanges, writtenAbility } from '../plan/entries.ts'
 import { withoutForeignSettings } from '../plan/foreign-settings.ts'
 import { headerChanges, readHeaders } from '../plan/headers.ts'
+
+// Facts.
 
 /**
  * How a client's file lists its providers: pi's, and that of OpenClaw, which is based on pi's library. Each
@@ -40,6 +62,23 @@ export const apiOf: Readonly<Record<Protocol, string>> = {
   chat: 'openai-completions',
   messages: 'anthropic-messages',
 }
+
+/**
+ * The settings that pi and OpenClaw only use themselves, and those of `compat` that `firstRequest` applies to the
+ * probe. Read in the schema of pi 0.87.1, 2026-11-28.
+ */
+export const harmlessInBoth: readonly string[] = [
+  ...['name', 'authHeader'],
+  ...['id', 'name', 'input', 'reasoning', 'cost', 'contextWindow', 'maxTokens'].map(
+    (member) => `models.*.${member}`,
+  ),
+  ...['compat', 'models.*.compat'].flatMap((compat) => [
+    `${compat}.supports*`,
+    `${compat}.maxTokensField`,
+  ]),
+]
+
+// Reader.
 
 /** A provider of the table. */
 export interface PiProvider {
@@ -77,7 +116,7 @@ export function providerPath({ path }: ProviderFormat, id: string): readonly str
   return [...path, id]
 }
 
-export function modelPath(format: ProviderFormat, providerId: string, id: string): SettingPath {
+function modelPath(format: ProviderFormat, providerId: string, id: string): SettingPath {
   return [...providerPath(format, providerId), 'models', { element: { id } }]
 }
 
@@ -113,6 +152,8 @@ export function effectiveSettings(
   }
 }
 
+// Plan.
+
 /**
  * The changes to a provider. Its models keep what the user wrote into them.
  *
@@ -124,7 +165,6 @@ export function providerChanges(
   target: SetupTarget,
 ): readonly SettingChange[] {
   const { resolved, providerId, key, baseUrl } = target
-  const protocol = resolved.protocol
   const path = providerPath(format, providerId)
   const now = providerOf(format, file, providerId)
 
@@ -138,14 +178,17 @@ export function providerChanges(
     })
 
   const isOtherGateway = pointsElsewhere(now.url, baseUrl)
+  const usesMessages = [resolved, ...resolved.offered].some(
+    ({ protocol }) => protocol === 'messages',
+  )
   const changes: readonly SettingChange[] = [
     { path: [...path, 'baseUrl'], value: baseUrl },
-    { path: [...path, 'api'], value: apiOf[protocol] },
+    { path: [...path, 'api'], value: apiOf[resolved.protocol] },
     { path: [...path, 'apiKey'], value: key, isSecret: true },
     ...Object.entries(format.always).map(([name, value]) => ({ path: [...path, name], value })),
     // Without it, the client sends the key only as x-api-key over messages; pi adds the value of
     // ANTHROPIC_AUTH_TOKEN.
-    ...(usesMessages(resolved) ? [{ path: [...path, 'authHeader'], value: true }] : []),
+    ...(usesMessages ? [{ path: [...path, 'authHeader'], value: true }] : []),
     ...headerChanges([...path, 'headers'], now.table['headers'], target, isOtherGateway),
     ...modelChanges(format, file, now, target),
   ]
@@ -154,25 +197,6 @@ export function providerChanges(
     { path, now: now.table, isOtherGateway, harmless: format.harmless },
     target,
   )
-}
-
-/**
- * The settings that pi and OpenClaw only use themselves, and those of `compat` that `firstRequest` applies to the
- * probe. Read in the schema of pi 0.87.1, 2026-11-28.
- */
-export const harmlessInBoth: readonly string[] = [
-  ...['name', 'authHeader'],
-  ...['id', 'name', 'input', 'reasoning', 'cost', 'contextWindow', 'maxTokens'].map(
-    (member) => `models.*.${member}`,
-  ),
-  ...['compat', 'models.*.compat'].flatMap((compat) => [
-    `${compat}.supports*`,
-    `${compat}.maxTokensField`,
-  ]),
-]
-
-function usesMessages({ protocol, offered }: ResolvedOptions): boolean {
-  return protocol === 'messages' || offered.some((model) => model.protocol === 'messages')
 }
 
 function modelChanges(
@@ -205,7 +229,7 @@ function modelChanges(
 export function membersOf(
   { namesModels, compat: compatBy }: ProviderFormat,
   model: OfferedModel,
-  target: EntryTarget,
+  target: SetupTarget,
   now?: Table,
 ): readonly EntryMember[] {
   const { resolved, baseUrl: providerUrl, baseUrls } = target
@@ -237,5 +261,168 @@ export function membersOf(
   ]
 }
 
-/** The part of a target that decides the entry of a model. */
-type EntryTarget = Pick<SetupTarget, 'baseUrl' | 'baseUrls' | 'resolved' | 'input'>
+// Checks.
+
+/** The configuration, with the provider and the model that a check is about. */
+export interface ProviderView {
+  readonly context: ClientContext
+  readonly format: ProviderFormat
+  /** The file that holds the table. */
+  readonly models: StrictFile
+  readonly providerId: string
+  readonly provider: PiProvider
+  readonly model: string
+  /** The place of the setting that chooses the model. */
+  readonly modelPlace: string
+  /** The key that the client would send, and the file that holds it, as far as the files tell. */
+  readonly sent: Partial<SentKey>
+  /** The key comes from a place that repoint does not read: a variable, a command or a login. */
+  readonly isKeyElsewhere: boolean
+}
+
+/** Reports what conflicts with the provider that a setup is about to write, or overrides it. */
+export function* checkProviderForSetup(view: ProviderView, target: SetupTarget): Findings {
+  const { context, format, models, providerId, provider } = view
+  yield* otherAddressFinding(context, target, {
+    code: `${format.client.id}-provider-conflict`,
+    what: `the provider ${providerId}`,
+    url: provider.url,
+    location: models.place(addressPath(view)),
+  })
+  yield* checkAuthorizingHeaders(view, target.key)
+  // The plan replaces or removes the addresses that an earlier setup wrote.
+  const isOurs = (url: string) => isOwnAddress(url, context)
+  yield* checkModelAddresses(view, target.baseUrl, isOurs)
+}
+
+/** Reports what is wrong with the provider in use: its address, its key, its models. */
+export function* checkProviderNow(view: ProviderView, url: string): Findings {
+  const { context, format, models, providerId, provider, model, sent } = view
+  const { id, label } = format.client
+
+  yield* checkAuthorizingHeaders(view)
+  yield* checkModelAddresses(view, withoutTrailingSlash(url))
+  yield* addressFindings(format.client, context, models, {
+    url,
+    protocol: protocols.find((protocol) => apiOf[protocol] === provider.table['api']),
+    path: addressPath(view),
+    name: `baseUrl of ${providerId}`,
+    effect: `, and ${label} may not answer`,
+    key: sent.key,
+    keyPlace: sent.keyPath ?? '',
+  })
+  if (modelOf(provider, model) === undefined)
+    yield {
+      code: `${id}-model-unlisted`,
+      message: `the model ${model} is not in the models of ${providerId}${format.unlisted}`,
+      location: view.modelPlace,
+      hint: `Add the models of the gateway: repoint ${id}`,
+      severity: 'error',
+    }
+
+  if (sent.key !== undefined || view.isKeyElsewhere || mayNeedNoKey(url, context)) return
+  yield missingKeyFinding(
+    format.client,
+    models.place([...providerPath(format, providerId), 'apiKey']),
+    `${label} finds no key for ${providerId}`,
+  )
+}
+
+function addressPath({ format, providerId }: ProviderView): SettingPath {
+  return [...providerPath(format, providerId), 'baseUrl']
+}
+
+/**
+ * Reports headers that replace the provider's key.
+ *
+ * @param wanted the key that a setup is about to write. Absent: the current key
+ */
+function* checkAuthorizingHeaders(view: ProviderView, wanted?: string): Findings {
+  const { format, models, providerId, provider } = view
+  const key = wanted ?? provider.table['apiKey']
+  const all = /^(?:authorization|x-api-key|api-key)$/i
+  const tables = [
+    {
+      path: providerPath(format, providerId),
+      headers: tableIn(provider.table, ['headers']),
+      // A setup itself corrects the other headers.
+      names: wanted === undefined ? all : /^authorization$/i,
+    },
+    ...provider.models.map((model) => ({
+      path: modelPath(format, providerId, String(model['id'])),
+      headers: tableIn(model, ['headers']),
+      names: all,
+    })),
+    // pi 0.87.1 reads them, and 0.73.1 does not; OpenClaw has none.
+    ...Object.entries(tableIn(provider.table, ['modelOverrides'])).map(([id, override]) => ({
+      path: [...providerPath(format, providerId), 'modelOverrides', id],
+      headers: tableIn(override, ['headers']),
+      names: all,
+    })),
+  ]
+
+  for (const { path, headers, names } of tables) {
+    for (const [name, value] of Object.entries(headers)) {
+      if (!names.test(name) || value === key) continue
+
+      const what = `header ${name} of ${providerId}`
+      const change = { path: [...path, 'headers', name], isSecret: true, role: 'key' } as const
+      yield findingAt(models, change.path, {
+        code: `${format.client.id}-authorizing-header`,
+        message: `the ${what} overrides its key`,
+        ...removal(models, `the ${what}`, change),
+      })
+    }
+  }
+}
+
+/** A model with another address: the client sends the provider's key there too. */
+function* checkModelAddresses(
+  { format, models, providerId, provider }: ProviderView,
+  baseUrl: string,
+  isOurs: (url: string) => boolean = () => false,
+): Findings {
+  for (const { id, baseUrl: modelUrl } of provider.models) {
+    if (typeof modelUrl !== 'string' || isSameButVersion(modelUrl, baseUrl)) continue
+    if (isOurs(modelUrl)) continue
+
+    const path = [...modelPath(format, providerId, String(id)), 'baseUrl']
+    const what = `the model ${id} of ${providerId}`
+    yield findingAt(models, path, {
+      code: `${format.client.id}-model-address`,
+      message: `${what} has a separate address, ${shownUrl(modelUrl)}, which also gets the key`,
+      ...removal(models, `the address of ${what}`, { path }),
+    })
+  }
+}
+
+/** Whether a key consists of variables that are all set. */
+export function hasSetVariables(key: string, env: ClientContext['machine']['env']): boolean {
+  const names = /^\w+$/.test(key)
+    ? [key]
+    : [...key.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => name!)
+  return names.length > 0 && names.every((name) => env[name])
+}
+
+/** Reports providers of earlier setups, each with its key. */
+export function* checkFormerProviders(
+  { context, format, models, providerId }: ProviderView,
+  target: SetupTarget,
+): Findings {
+  for (const [id] of models.members(format.path)) {
+    const { url } = providerOf(format, models, id)
+    if (
+      id === providerId ||
+      url === undefined ||
+      !context.writtenBaseUrls.includes(withoutTrailingSlash(url))
+    )
+      continue
+
+    yield formerProviderFinding(format.client, target, models, {
+      providerId: id,
+      url,
+      change: { path: providerPath(format, id), isSecret: true, role: 'key' },
+      hasKey: true,
+    })
+  }
+}

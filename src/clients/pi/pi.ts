@@ -49,21 +49,19 @@ import { offeredIn, resolveWithPicker } from '../models/picker.ts'
 import { piName } from '../names.ts'
 import { noReasoningCure, outputLimitCures } from '../options/flags.ts'
 import {
+  apiOf,
   checkFormerProviders,
   checkProviderForSetup,
   checkProviderNow,
-  hasSetVariables,
-  type ProviderView,
-} from '../pi-family/check-provider.ts'
-import {
-  apiOf,
   effectiveSettings,
   harmlessInBoth,
+  hasSetVariables,
   headersOfModel,
   membersOf,
   modelOf,
   type PiProvider,
   type ProviderFormat,
+  type ProviderView,
   providerChanges,
   providerOf,
   providerPath,
