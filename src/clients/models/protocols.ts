@@ -160,10 +160,9 @@ function rejectionOf(model: string, { rejections }: GatewayInfo): UserError {
   const { message } = main.error
   const others = new Set(reasons.map(({ error }) => error.message))
   others.delete(message)
-  const earlier = [...others].map((words) => ` Over ${overAll(words)}: ${words}.`).join('')
-  const error = main.error.with({
-    message: reasons.length < 2 ? message : `${message} (over ${overAll(message)}).${earlier}`,
-  })
+  const first = reasons.length < 2 ? message : `${message} (over ${overAll(message)})`
+  const more = [...others].map((words) => `Over ${overAll(words)}: ${words}`)
+  const error = main.error.with({ message: [first, ...more].join('. ') })
   return lacksModel(error) ? new ModelNeeded(error) : error
 }
 

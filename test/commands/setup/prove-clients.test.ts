@@ -94,11 +94,11 @@ test('a failed check names the nearest models of the catalog, which it requests 
 })
 
 test.each([
-  ['the same words', () => 'x', /\(HTTP 503: "x"\) \(over responses, chat and messages\)\.$/],
+  ['the same words', () => 'x', /\(HTTP 503: "x"\) \(over responses, chat and messages\)$/],
   [
     'other words',
     (url: string) => url.split('/').at(-1),
-    /\(over \w+\)\. Over \w+: .*\. Over \w+: .*\.$/,
+    /\(over \w+\)\. Over \w+: .*\. Over \w+: .*\)$/,
   ],
 ] as const)('a model that is rejected over every protocol, with %s', async (_, words, expected) => {
   const server = await aServer((request, response) =>
