@@ -54,12 +54,11 @@ export interface ConfigDocument {
 export function readWith(dialect: Dialect, bytes: Bytes, fileName: string): ConfigDocument {
   const parsed = dialect.parse(decodeText(bytes, fileName).text, fileName)
 
+  const root = toConfigValue(parsed.root) as ConfigDocument['root']
+
   return {
-    root: toConfigValue(parsed.root) as ConfigDocument['root'],
-    get(path) {
-      const value = getValue(parsed.root, path)
-      return value === undefined ? undefined : toConfigValue(value)
-    },
+    root,
+    get: (path) => getValue(root as ValueTable, path) as ConfigValue | undefined,
     lineOf(path) {
       try {
         const start = startOffset(parsed, path)
@@ -100,7 +99,7 @@ function editText(
   )
 
   try {
-    const steps = planSteps(parsed, expectedRoot, changes)
+    const steps = planSteps(dialect, parsed, expectedRoot, changes)
     const paths = [...changes, ...steps].map(({ path }) => path)
     return setAndRemove({
       dialect,
@@ -120,6 +119,7 @@ function editText(
 
 /** The steps that the changes still need. Each step changes one place in the text. */
 function planSteps(
+  dialect: Dialect,
   parsed: ParsedText,
   expectedRoot: ValueTable,
   changes: readonly SettingChange[],
@@ -132,7 +132,7 @@ function planSteps(
   const outermostPaths = uniquePaths(paths).filter((path) => !isBelowAnother(path))
 
   return outermostPaths
-    .flatMap((path) => splitIntoKeys(parsed, path, getValue(expectedRoot, path)))
+    .flatMap((path) => splitIntoKeys(dialect, parsed, path, getValue(expectedRoot, path)))
     .filter(({ path, value }) => !sameValue(getValue(parsed.root, path), value))
 }
 
@@ -151,16 +151,19 @@ export function shortenToNewList(root: ValueTable, path: SettingPath): SettingPa
  * `a = { x = 1 }` in TOML.
  */
 function splitIntoKeys(
+  dialect: Dialect,
   parsed: ParsedText,
   path: SettingPath,
   value: Value | undefined,
 ): readonly ValueChange[] {
   const isSingleValue = isElementPath(path) || memberAt(parsed, path) !== undefined
   if (isSingleValue || !isValueTable(value)) return [{ path, value }]
+  const now = getValue(parsed.root, path)
+  if (now === undefined && dialect.newTable === 'whole') return [{ path, value }]
 
   const newLeaves = leafPaths(value, path)
   const newKeys = new Set(newLeaves.map(pathKey))
-  const removedLeaves = leafPaths(getValue(parsed.root, path), path).filter(
+  const removedLeaves = leafPaths(now, path).filter(
     (old) => old.length > path.length && !newKeys.has(pathKey(old)),
   )
 

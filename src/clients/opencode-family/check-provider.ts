@@ -187,7 +187,7 @@ function checkLeftovers(view: OpencodeView): Findings {
   const read = readKey(context.files, providerId, provider.options)
   return leftoverFindings(view, context, {
     url: provider.url,
-    urlPlace: configFile.place(addressPath(providerId)),
+    urlPlace: () => configFile.place(addressPath(providerId)),
     key: read?.key,
     keyPlace: read?.keyPath ?? '',
   })

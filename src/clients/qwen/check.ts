@@ -281,7 +281,7 @@ function* checkAddresses(
   }
   yield* leftoverFindings(qwenName, context, {
     url,
-    urlPlace: file.place(listPath(protocol)),
+    urlPlace: () => file.place(listPath(protocol)),
     key,
     keyPlace: file.place(['env', variable]),
   })
