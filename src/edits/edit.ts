@@ -15,7 +15,7 @@ import { Conflict, type Dialect, type ParsedText, type Setting } from './dialect
 import { memberAt, startOffset } from './find.ts'
 import { removeAll } from './remove.ts'
 import { setAll } from './set.ts'
-import { decodeText, describePosition, encodeText, lineAt } from './text.ts'
+import { decodeText, describePosition, encodeText, lineAt, maxConfigBytes } from './text.ts'
 import {
   type Bytes,
   type ConfigValue,
@@ -81,7 +81,16 @@ export function editWith(
   const decoded = bytes === null ? { text: '', hasBom: false } : decodeText(bytes, fileName)
   const parsed = dialect.parse(decoded.text, fileName)
   const { text } = editText(dialect, parsed, changes, fileName)
-  return bytes !== null && text === decoded.text ? bytes : encodeText({ ...decoded, text })
+  if (bytes !== null && text === decoded.text) return bytes
+
+  const after = encodeText({ ...decoded, text })
+  if (after.length > maxConfigBytes)
+    throw new UserError({
+      code: 'config-invalid',
+      message: `Cannot edit ${fileName}: it would be too large (${after.length} bytes, more than ${maxConfigBytes})`,
+      hint: 'Make the file smaller, or change it yourself.',
+    })
+  return after
 }
 
 function editText(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
+import { maxConfigBytes } from '../../src/edits/text.ts'
 import type { SettingChange } from '../../src/edits/types.ts'
 
 const models = Array.from(
@@ -72,3 +73,9 @@ test('edits: eight times as many entries that change take about eight times as l
   // An edit that compared each place with all others took thirty times as long.
   expect(seconds(8_000) / seconds(1_000)).toBeLessThan(14)
 }, 120_000)
+
+test('edits: refuses a change after which repoint could not read the file again', () => {
+  const { edit } = formatOf('json')
+  const change = { path: ['a'], value: 'x'.repeat(maxConfigBytes) }
+  expect(() => edit(null, [change], 'FILE')).toThrow('FILE: it would be too large (12000014 bytes')
+})
