@@ -136,8 +136,9 @@ function planSteps(
   const paths = changes.map(({ path }) => shortenToNewList(parsed.root, path))
 
   const pathKeys = new Set(paths.map(pathKey))
+  const lengths = [...new Set(paths.map(({ length }) => length))]
   const isBelowAnother = (path: SettingPath) =>
-    path.some((_, length) => pathKeys.has(pathKey(path.slice(0, length))))
+    lengths.some((length) => length < path.length && pathKeys.has(pathKey(path.slice(0, length))))
   const outermostPaths = uniquePaths(paths).filter((path) => !isBelowAnother(path))
 
   return outermostPaths
