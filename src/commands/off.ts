@@ -109,6 +109,7 @@ function report(session: Session, result: OffResult): number {
   if (isAnyChanged) sayOutcome(session, applied, { done: '✔ Done', unchanged })
   else session.say(`${unchanged}. Nothing changed.`)
   if (isAnyChanged) for (const line of steps?.forPerson ?? []) session.say(`  ${line}`)
+  if (!session.isJson) return 0
 
   session.document({
     command: 'off',

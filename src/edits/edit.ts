@@ -15,7 +15,7 @@ import { Conflict, type Dialect, type ParsedText, type Setting } from './dialect
 import { memberAt, startOffset } from './find.ts'
 import { removeAll } from './remove.ts'
 import { setAll } from './set.ts'
-import { decodeText, describePosition, encodeText, lineAt } from './text.ts'
+import { decodeText, describePosition, encodeText, lineAt, maxConfigBytes } from './text.ts'
 import {
   type Bytes,
   type ConfigValue,
@@ -54,12 +54,11 @@ export interface ConfigDocument {
 export function readWith(dialect: Dialect, bytes: Bytes, fileName: string): ConfigDocument {
   const parsed = dialect.parse(decodeText(bytes, fileName).text, fileName)
 
+  const root = toConfigValue(parsed.root) as ConfigDocument['root']
+
   return {
-    root: toConfigValue(parsed.root) as ConfigDocument['root'],
-    get(path) {
-      const value = getValue(parsed.root, path)
-      return value === undefined ? undefined : toConfigValue(value)
-    },
+    root,
+    get: (path) => getValue(root as ValueTable, path) as ConfigValue | undefined,
     lineOf(path) {
       try {
         const start = startOffset(parsed, path)
@@ -82,7 +81,16 @@ export function editWith(
   const decoded = bytes === null ? { text: '', hasBom: false } : decodeText(bytes, fileName)
   const parsed = dialect.parse(decoded.text, fileName)
   const { text } = editText(dialect, parsed, changes, fileName)
-  return bytes !== null && text === decoded.text ? bytes : encodeText({ ...decoded, text })
+  if (bytes !== null && text === decoded.text) return bytes
+
+  const after = encodeText({ ...decoded, text })
+  if (after.length > maxConfigBytes)
+    throw new UserError({
+      code: 'config-invalid',
+      message: `Cannot edit ${fileName}: it would be too large (${after.length} bytes, more than ${maxConfigBytes})`,
+      hint: 'Make the file smaller, or change it yourself.',
+    })
+  return after
 }
 
 function editText(
@@ -100,7 +108,7 @@ function editText(
   )
 
   try {
-    const steps = planSteps(parsed, expectedRoot, changes)
+    const steps = planSteps(dialect, parsed, expectedRoot, changes)
     const paths = [...changes, ...steps].map(({ path }) => path)
     return setAndRemove({
       dialect,
@@ -120,6 +128,7 @@ function editText(
 
 /** The steps that the changes still need. Each step changes one place in the text. */
 function planSteps(
+  dialect: Dialect,
   parsed: ParsedText,
   expectedRoot: ValueTable,
   changes: readonly SettingChange[],
@@ -127,12 +136,13 @@ function planSteps(
   const paths = changes.map(({ path }) => shortenToNewList(parsed.root, path))
 
   const pathKeys = new Set(paths.map(pathKey))
+  const lengths = [...new Set(paths.map(({ length }) => length))]
   const isBelowAnother = (path: SettingPath) =>
-    path.some((_, length) => pathKeys.has(pathKey(path.slice(0, length))))
+    lengths.some((length) => length < path.length && pathKeys.has(pathKey(path.slice(0, length))))
   const outermostPaths = uniquePaths(paths).filter((path) => !isBelowAnother(path))
 
   return outermostPaths
-    .flatMap((path) => splitIntoKeys(parsed, path, getValue(expectedRoot, path)))
+    .flatMap((path) => splitIntoKeys(dialect, parsed, path, getValue(expectedRoot, path)))
     .filter(({ path, value }) => !sameValue(getValue(parsed.root, path), value))
 }
 
@@ -151,16 +161,19 @@ export function shortenToNewList(root: ValueTable, path: SettingPath): SettingPa
  * `a = { x = 1 }` in TOML.
  */
 function splitIntoKeys(
+  dialect: Dialect,
   parsed: ParsedText,
   path: SettingPath,
   value: Value | undefined,
 ): readonly ValueChange[] {
   const isSingleValue = isElementPath(path) || memberAt(parsed, path) !== undefined
   if (isSingleValue || !isValueTable(value)) return [{ path, value }]
+  const now = getValue(parsed.root, path)
+  if (now === undefined && dialect.newTable === 'whole') return [{ path, value }]
 
   const newLeaves = leafPaths(value, path)
   const newKeys = new Set(newLeaves.map(pathKey))
-  const removedLeaves = leafPaths(getValue(parsed.root, path), path).filter(
+  const removedLeaves = leafPaths(now, path).filter(
     (old) => old.length > path.length && !newKeys.has(pathKey(old)),
   )
 

@@ -10,7 +10,7 @@ import {
 import type { Splice } from './text.ts'
 import type { SettingPath } from './types.ts'
 import { elementIndex } from './values/elements.ts'
-import { pathKey, showPath, startsWith } from './values/paths.ts'
+import { PathMap, showPath, startsWith } from './values/paths.ts'
 import { getValue } from './values/value-at-path.ts'
 import { isValueTable } from './values/values.ts'
 
@@ -19,7 +19,7 @@ export function memberAt(parsed: ParsedText, path: SettingPath): Member | undefi
   const indexedPath = toIndexedPath(parsed, path)
   let member: Member | undefined
   for (let length = 1; length <= indexedPath.length; length++) {
-    const members = membersByPath(parsed).get(pathKey(indexedPath.slice(0, length))) ?? []
+    const members = membersByPath(parsed).get(indexedPath.slice(0, length)) ?? []
     const second = members[1]
     if (second !== undefined)
       throw new Conflict(`${showPath(second.path)} is set twice`, second.start)
@@ -28,20 +28,20 @@ export function memberAt(parsed: ParsedText, path: SettingPath): Member | undefi
   return member
 }
 
-const memberIndexes = new WeakMap<ParsedText, ReadonlyMap<string, readonly Member[]>>()
+const memberIndexes = new WeakMap<ParsedText, PathMap<Member[]>>()
 
-/** All members of a text by the key of their path. Cached, because a picker may have thousands. */
-function membersByPath(parsed: ParsedText): ReadonlyMap<string, readonly Member[]> {
+/** All members of a text by their path. Cached, because a picker may have thousands. */
+function membersByPath(parsed: ParsedText): PathMap<Member[]> {
   const cached = memberIndexes.get(parsed)
   if (cached !== undefined) return cached
 
-  const byPath = new Map<string, Member[]>()
-  for (const member of filterMembers(parsed, () => true)) {
-    const key = pathKey(member.path)
-    const members = byPath.get(key)
-    if (members === undefined) byPath.set(key, [member])
-    else members.push(member)
-  }
+  const byPath = new PathMap<Member[]>()
+  for (const container of parsed.containers())
+    for (const member of container.members) {
+      const members = byPath.get(member.path)
+      if (members === undefined) byPath.set(member.path, [member])
+      else members.push(member)
+    }
 
   memberIndexes.set(parsed, byPath)
 
@@ -56,11 +56,14 @@ export function sourceAt(parsed: ParsedText, path: SettingPath): string | undefi
 
 /** The offset of the key at `path`; for a table, of its header or its first key. */
 export function startOffset(parsed: ParsedText, path: SettingPath): number | undefined {
+  const member = memberAt(parsed, path)
+  if (member !== undefined) return member.start
+
   const indexedPath = toIndexedPath(parsed, path)
   const isBelow = (part: Container | Member) => startsWith(part.path, indexedPath)
   const partsBelow = [...parsed.containers().filter(isBelow), ...filterMembers(parsed, isBelow)]
   const [firstStart] = partsBelow.map(({ start }) => start).toSorted((a, b) => a - b)
-  return memberAt(parsed, path)?.start ?? firstStart
+  return firstStart
 }
 
 /** Replaces list elements by their index in the text; -1 if the list does not contain the element. */

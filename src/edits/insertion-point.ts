@@ -21,7 +21,7 @@ import type {
 } from './dialects/dialect.ts'
 import { memberAt, toIndexedPath } from './find.ts'
 import type { SettingPath } from './types.ts'
-import { pathKey, plainKey } from './values/paths.ts'
+import { PathMap, pathKey, plainKey } from './values/paths.ts'
 
 /** The place at which new keys are inserted. */
 export interface InsertionPoint {
@@ -100,9 +100,9 @@ function nextTo(sibling: Member): InsertionPoint {
 
 /** An index of a text, built once for all settings, because a picker may have thousands. */
 export class TextIndex {
-  readonly #containers = new Map<string, Container>()
+  readonly #containers = new PathMap<Container>()
   /** For each table with keys that are dotted keys of an outer table: the last such key. */
-  readonly #lastDottedMembers = new Map<string, Member>()
+  readonly #lastDottedMembers = new PathMap<Member>()
   readonly #lastRemaining = new Map<Container, Member | undefined>()
   readonly #removed: ReadonlySet<string>
 
@@ -111,21 +111,21 @@ export class TextIndex {
     this.#removed = new Set(removed.map((path) => pathKey(toIndexedPath(parsed, path))))
 
     for (const container of parsed.containers()) {
-      const key = pathKey(container.path)
-      if (!this.#containers.has(key)) this.#containers.set(key, container)
+      const { path } = container
+      if (this.#containers.get(path) === undefined) this.#containers.set(path, container)
 
       for (const member of container.members)
         for (let length = container.path.length + 1; length <= member.path.length; length++)
-          this.#lastDottedMembers.set(pathKey(member.path.slice(0, length)), member)
+          this.#lastDottedMembers.set(member.path.slice(0, length), member)
     }
   }
 
   containerAt(path: IndexedPath): Container | undefined {
-    return this.#containers.get(pathKey(path))
+    return this.#containers.get(path)
   }
 
   lastDottedMember(table: IndexedPath): Member | undefined {
-    return this.#lastDottedMembers.get(pathKey(table))
+    return this.#lastDottedMembers.get(table)
   }
 
   /** The last member of a container that is not removed. If all are removed: the last member. */

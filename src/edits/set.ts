@@ -12,7 +12,13 @@
  *
  * `insertion-point.ts` finds the place of a new key, and `insert.ts` writes it there.
  */
-import { Conflict, type Dialect, type ParsedText, type Setting } from './dialects/dialect.ts'
+import {
+  Conflict,
+  type Container,
+  type Dialect,
+  type ParsedText,
+  type Setting,
+} from './dialects/dialect.ts'
 import { memberAt, refuseNonTable, startOffset } from './find.ts'
 import { type Insertion, insertSettings } from './insert.ts'
 import { isSamePoint, type PlacedSetting, placeSetting, TextIndex } from './insertion-point.ts'
@@ -35,6 +41,7 @@ export function setAll(
   settings: readonly Setting[],
   removed: readonly SettingPath[],
 ): string {
+  if (settings.length === 0) return parsed.text
   const replacements: Splice[] = []
   const placed: PlacedSetting[] = []
   const withoutTable: Setting[] = []
@@ -62,13 +69,27 @@ export function setAll(
   return withoutTable.length === 0 ? text : text + dialect.spellNewTables(text, withoutTable)
 }
 
+interface PlacedGroup {
+  readonly point: PlacedSetting['point']
+  readonly settings: PlacedSetting[]
+}
+
 /** Groups settings with the same place. Those next to sibling keys come before those at an end. */
 function groupByPoint(placed: readonly PlacedSetting[]): readonly Insertion[] {
-  const groups: { point: PlacedSetting['point']; settings: PlacedSetting[] }[] = []
+  const groups: PlacedGroup[] = []
+  const byContainer = new Map<Container, PlacedGroup[]>()
   for (const setting of placed) {
-    const group = groups.find(({ point }) => isSamePoint(point, setting.point))
-    if (group === undefined) groups.push({ point: setting.point, settings: [setting] })
-    else group.settings.push(setting)
+    const { container } = setting.point
+    const inContainer = byContainer.get(container) ?? []
+    byContainer.set(container, inContainer)
+    const group = inContainer.find(({ point }) => isSamePoint(point, setting.point))
+    if (group !== undefined) {
+      group.settings.push(setting)
+      continue
+    }
+    const added = { point: setting.point, settings: [setting] }
+    inContainer.push(added)
+    groups.push(added)
   }
 
   return groups.toSorted(

@@ -2,10 +2,10 @@ import { UserError } from '../errors.ts'
 import type { Bytes } from './types.ts'
 
 /**
- * The largest configuration file that repoint edits, in bytes. The largest real one had 90 kB; a picker
- * with 4,000 models and what each can do has 1.6 MB.
+ * The largest configuration file that repoint reads and writes, in bytes. The largest real one had 90 kB; a picker
+ * with 20,000 models and what each can do has 7 MB.
  */
-export const maxConfigBytes = 2_000_000
+export const maxConfigBytes = 12_000_000
 
 /** A file's text without its byte order mark. */
 export interface DecodedText {

@@ -106,12 +106,13 @@ export const balanceWays: readonly BalanceWay[] = [
     url: ({ baseUrls }) => `${baseUrls.chat}/usages`,
     hosts: ['api.kimi.com'],
     read: (at) => {
-      const leftOf = (limit: unknown) => numberOf(valueAt(limit, 'detail.remaining')) ?? Infinity
+      const leftOf = (limit: unknown) =>
+        numberOf(valueAt(limit, ['detail', 'remaining'])) ?? Infinity
       const [tightest] = asList(at('limits')).toSorted((a, b) => leftOf(a) - leftOf(b))
       return {
-        remaining: valueAt(tightest, 'detail.remaining'),
+        remaining: valueAt(tightest, ['detail', 'remaining']),
         unit: 'requests',
-        resets: valueAt(tightest, 'detail.resetTime'),
+        resets: valueAt(tightest, ['detail', 'resetTime']),
       }
     },
   },
@@ -121,15 +122,15 @@ export const balanceWays: readonly BalanceWay[] = [
     hosts: ['api.z.ai', 'open.bigmodel.cn'],
     isBareKey: true,
     read: (at) => {
-      const usedOf = (limit: unknown) => numberOf(valueAt(limit, 'percentage')) ?? 0
+      const usedOf = (limit: unknown) => numberOf(valueAt(limit, ['percentage'])) ?? 0
       const [tightest] = asList(at('data.limits'))
-        .filter((limit) => /^tokens_?limit$/i.test(String(valueAt(limit, 'type'))))
+        .filter((limit) => /^tokens_?limit$/i.test(String(valueAt(limit, ['type']))))
         .toSorted((a, b) => usedOf(b) - usedOf(a))
       if (tightest === undefined) return undefined
       return {
         remaining: 100 - usedOf(tightest),
         unit: '%',
-        resets: valueAt(tightest, 'nextResetTime'),
+        resets: valueAt(tightest, ['nextResetTime']),
       }
     },
   },

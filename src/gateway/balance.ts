@@ -92,14 +92,14 @@ export async function requestBalance(
   const isBare = way.isBareKey && access.keyHeader === 'authorization'
   const headers: Readonly<Record<string, string>> = isBare ? { authorization: access.key } : {}
   const answer = await fetchJson(access, way.url(access), headers)
-  const raw = way.read((path) => valueAt(answer, path))
+  const raw = way.read((path) => valueAt(answer, path.split('.')))
   if (raw === undefined) return undefined
 
   const quotaUnits = numberOf(raw.remaining)
   if (way.quota === undefined || !quotaUnits) return balanceFrom(raw)
 
   const status = await fetchJson(access, way.quota.url(access))
-  const unitsPerDollar = numberOf(valueAt(status, way.quota.path)) || quotaPerDollar
+  const unitsPerDollar = numberOf(valueAt(status, way.quota.path.split('.'))) || quotaPerDollar
   return balanceFrom({ ...raw, remaining: quotaUnits / unitsPerDollar })
 }
 

@@ -69,10 +69,10 @@ export function jsonIn(text: string): unknown {
   return ifPossible(() => JSON.parse(text.replace(/^\ufeff/, '')))
 }
 
-/** The value at a path such as `data.limits.0`. */
-export function valueAt(value: unknown, path: string): unknown {
+/** The value at a path such as `['data', 'limits', '0']`. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
   let inner = value
-  for (const name of path.split('.')) {
+  for (const name of path) {
     if (typeof inner !== 'object' || inner === null || !Object.hasOwn(inner, name)) return undefined
     inner = (inner as Record<string, unknown>)[name]
   }

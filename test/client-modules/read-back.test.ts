@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest'
-import { aMachine, byId, type Disk, filesOf, readValues, type StateValues } from './support.ts'
+import {
+  aMachine,
+  byId,
+  type Disk,
+  filesOf,
+  planOn,
+  readValues,
+  type StateValues,
+  written,
+} from './support.ts'
 
 const provider = '[model_providers.gw]\nname = "Gw"\nbase_url = "https://gw.example/v1/"\n'
 const withAuth = `model_provider = "gw"\nmodel = "m"\n${provider}requires_openai_auth = true\n`
@@ -187,3 +196,17 @@ test('claude: repoint reads no value from a file that the client skips', () => {
   const claude = byId('claude')
   expect(claude.read(filesOf(claude, aMachine(), commented)).origins).toEqual({})
 })
+
+test('a list as long as that of a gateway with 20,000 models can be read again', () => {
+  const client = byId('opencode')
+  // Fewer models, with longer IDs.
+  const models = Array.from({ length: 6_000 }, (_, n) => {
+    const id = `vendor/${'m'.repeat(180)}-${n}`
+    return { id, displayName: id, contextWindow: 128_000 }
+  })
+  const { machine, edits, target } = planOn(client, {}, { catalog: { models } })
+  const disk = written({}, machine, edits)
+  expect(Math.max(...edits.map(({ after }) => after?.length ?? 0))).toBeGreaterThan(2_500_000)
+  const { endpoint, findings } = client.read(filesOf(client, machine, disk))
+  expect([endpoint.baseUrl, endpoint.key, findings]).toEqual([target.baseUrl, target.key, []])
+}, 60_000)

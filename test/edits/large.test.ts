@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
+import { maxConfigBytes } from '../../src/edits/text.ts'
 import type { SettingChange } from '../../src/edits/types.ts'
 
 const models = Array.from(
@@ -54,3 +55,27 @@ test('edits: four times as many list elements take about four times as long', ()
   // An edit that searched the list for each element took sixteen times as long.
   expect(write(2_000) / write(500)).toBeLessThan(10)
 }, 120_000)
+
+test('edits: eight times as many entries that change take about eight times as long', () => {
+  const { edit } = formatOf('json')
+  const seconds = (count: number) => {
+    const ids = Array.from({ length: count }, (_, n) => `vendor/m-${n}`)
+    const entries = ids.map((id) => [id, { limit: { context: 1 } }])
+    const text = JSON.stringify({ models: Object.fromEntries(entries) }, null, 2)
+    const changes = ids.flatMap((id): SettingChange[] => [
+      { path: ['models', id, 'limit', 'context'], value: 2 },
+      { path: ['models', id, 'tool_call'], value: true },
+    ])
+    const runs = [1, 2].map(() => timed(() => edit(Buffer.from(text), changes, 'f')).seconds)
+    return Math.min(...runs)
+  }
+  seconds(500)
+  // An edit that compared each place with all others took thirty times as long.
+  expect(seconds(8_000) / seconds(1_000)).toBeLessThan(14)
+}, 120_000)
+
+test('edits: refuses a change after which repoint could not read the file again', () => {
+  const { edit } = formatOf('json')
+  const change = { path: ['a'], value: 'x'.repeat(maxConfigBytes) }
+  expect(() => edit(null, [change], 'FILE')).toThrow('FILE: it would be too large (12000014 bytes')
+})

@@ -167,9 +167,9 @@ describe('toml read', () => {
       'it is not valid UTF-8 (line 1, column 2)',
     ],
     [
-      'more than 2 MB',
-      new Uint8Array(2_000_001).fill(0x0a),
-      'it is too large (2000001 bytes, more than 2000000)',
+      'more than 12 MB',
+      new Uint8Array(12_000_001).fill(0x0a),
+      'it is too large (12000001 bytes, more than 12000000)',
     ],
     [
       'deep nesting',

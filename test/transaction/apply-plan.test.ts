@@ -18,7 +18,7 @@ import type { ErrorCode } from '../../src/error-codes.ts'
 import type { FilesState } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import { isChangedByRun } from '../../src/transaction/record.ts'
-import { listRuns } from '../../src/transaction/records/records.ts'
+import { listFirstCopies, listRuns } from '../../src/transaction/records/records.ts'
 import { stateFolder } from '../../src/transaction/records/state-folder.ts'
 import { aPairPlan, aPlan, authEdit, bytesOf, configEdit, keysEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -48,6 +48,22 @@ describe('apply', () => {
     expect(home.text('.codex/config.toml')).toContain('https://gateway.example/v1')
     expect(listRuns(worldIn(home))).toEqual({ runs: [applied.run], damaged: [] })
     expect(readdirSync(home.at('.codex')).sort()).toEqual(['auth.json', 'config.toml'])
+  })
+
+  test('records a run that changes a list of thousands of models so that it can be read again', () => {
+    const home = aHome()
+    const settings = Array.from({ length: 25_000 }, (_, n) => ({
+      path: ['models', `${'m'.repeat(260)}-${n}`],
+      value: n,
+    }))
+    const edit = keysEdit(sourceIn(home), 'a.json', [{ path: ['model'], value: 'm' }])
+    const plan = aPlan([{ ...edit, format: 'json', changes: [...edit.changes, ...settings] }])
+    const { run } = applyPlan(worldIn(home), plan)
+    const names = readdirSync(stateFolder(worldIn(home).machine))
+    const sizes = names.map((name) => statSync(join(stateFolder(worldIn(home).machine), name)).size)
+    expect(Math.max(...sizes)).toBeGreaterThan(8_000_000)
+    expect(listRuns(worldIn(home))).toEqual({ runs: [run], damaged: [] })
+    expect(listFirstCopies(worldIn(home)).files).toHaveLength(1)
   })
 
   test('a second run changes nothing and records nothing', () => {

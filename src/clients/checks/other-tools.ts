@@ -12,7 +12,10 @@ export function* addressFindings(
   found: AddressInUse & Pick<OtherToolSettings, 'key' | 'keyPlace'>,
 ): Findings {
   yield* missingVersionFinding(client, context, file, found)
-  yield* leftoverFindings(client, context, { ...found, urlPlace: file.place(found.path) })
+  yield* leftoverFindings(client, context, {
+    ...found,
+    urlPlace: () => file.place(found.path),
+  })
 }
 
 /**
@@ -40,7 +43,8 @@ export function placeholderOf(key: string | undefined): string | undefined {
 
 interface OtherToolSettings {
   readonly url: string | undefined
-  readonly urlPlace: string
+  /** Called only for a finding: to find a line in a large file takes long. */
+  readonly urlPlace: () => string
   readonly key: string | undefined
   readonly keyPlace: string
 }
@@ -70,7 +74,7 @@ export function* leftoverFindings(
   yield {
     code: `${id}-local-proxy`,
     message: `${label} points at ${shownUrl(url)}, the local proxy of ${tool}: it works only while ${tool} runs`,
-    location: left.urlPlace,
+    location: left.urlPlace(),
     hint: `Start ${tool}. Or set ${label} up: repoint ${id}. Or use ${label}'s own service: repoint off ${id}`,
     severity: 'warning',
   }

@@ -114,7 +114,7 @@ function checkLeftovers(context: ClientContext, settings: ClaudeSettings): Findi
   const key = settings.env[names.token]
   return leftoverFindings(claudeName, context, {
     url: url ?? machine.env[names.baseUrl],
-    urlPlace: url === undefined ? 'environment' : settings.place(inEnv(names.baseUrl)),
+    urlPlace: () => (url === undefined ? 'environment' : settings.place(inEnv(names.baseUrl))),
     key: key ?? machine.env[names.token],
     keyPlace: key === undefined ? 'environment' : settings.place(inEnv(names.token)),
   })

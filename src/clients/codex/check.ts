@@ -217,7 +217,7 @@ function checkLeftovers(context: ClientContext, config: ParsedFile): Findings {
   const auth = fileOf(context.files, 'auth')
   return leftoverFindings(codexName, context, {
     url,
-    urlPlace: config.place(path),
+    urlPlace: () => config.place(path),
     key: readCodexAuth(auth).usableKey,
     keyPlace: auth.path,
   })

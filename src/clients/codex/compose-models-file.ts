@@ -1,5 +1,4 @@
 import { compact } from '../../compact.ts'
-import { maxConfigBytes } from '../../edits/text.ts'
 import type { Finding } from '../../finding.ts'
 import { asList, asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { removeVendor } from '../../gateway/models/ids.ts'
@@ -105,6 +104,9 @@ export function withModelsFile(
   }
 }
 
+/** In bytes. Each entry repeats the instructions that Codex sends. */
+const maxModelsFileBytes = 2_000_000
+
 /** Adds models until the file is full. @param window of the first model, in tokens */
 function composeModelsFile(
   entries: readonly Entry[],
@@ -113,7 +115,7 @@ function composeModelsFile(
 ): NonNullable<ResolvedOptions['modelsFile']> {
   const like = entries.find(({ use_responses_lite }) => use_responses_lite !== true) ?? entries[0]!
   const entryTexts: string[] = []
-  let room = maxConfigBytes - 100
+  let room = maxModelsFileBytes - 100
 
   for (const [priority, model] of models.entries()) {
     const own = entryOf(entries, model.id)

@@ -12,7 +12,7 @@ import type { GatewaySettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { ClientState } from '../contract/state.ts'
 import { parseFile, textOf } from './parse-file.ts'
-import { gatewaySettingsIn, roleOf } from './sensitive-settings.ts'
+import { gatewaySettingsIn, rolesIn } from './sensitive-settings.ts'
 import { isTable, knownElement } from './tables.ts'
 
 /** A key that repoint wrote or saved. */
@@ -215,7 +215,7 @@ function roleIn(
   { kind }: LoadedFile,
   path: SettingPath,
 ): SettingRole | undefined {
-  return roleOf(sensitiveSettings, kind, path)
+  return rolesIn(sensitiveSettings, kind)(path)
 }
 
 /** All texts in a file of settings or credentials. */

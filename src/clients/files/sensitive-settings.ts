@@ -103,22 +103,23 @@ function undoRole(role: SensitiveRole): SettingRole | undefined {
   return role === 'proxy' || role === 'trust' ? undefined : role
 }
 
-/** The role that undo needs for a setting in a file of this kind. Undefined: none. */
-export function roleOf(
+/** The role that undo needs for each setting in a file of this kind. Undefined: none. */
+export function rolesIn(
   { rows }: SensitiveSettings,
   fileKind: string,
-  path: SettingPath,
-): SettingRole | undefined {
+): (path: SettingPath) => SettingRole | undefined {
   const matchesPart = matcher(() => true)
   const matches = (pattern: string, key: SettingPath[number] | undefined) =>
     key !== undefined && matchesPart(pattern, typeof key === 'string' ? key : '')
-  const row = rows.find(
-    ({ path: at, role, fileKinds }) =>
-      undoRole(role) !== undefined &&
-      fileKinds.includes(fileKind) &&
-      at.split('.').every((pattern, index) => matches(pattern, path[index])),
-  )
-  return row && undoRole(row.role)
+  const ofKind = rows
+    .filter(({ role, fileKinds }) => undoRole(role) !== undefined && fileKinds.includes(fileKind))
+    .map(({ path, role }) => ({ patterns: path.split('.'), role }))
+  return (path) => {
+    const row = ofKind.find(({ patterns }) =>
+      patterns.every((pattern, index) => matches(pattern, path[index])),
+    )
+    return row && undoRole(row.role)
+  }
 }
 
 /** Whether a name matches a part of a row's path. */

@@ -378,7 +378,7 @@ function* checkNow(fork: Fork, context: ClientContext): Findings {
     yield* checkMissingKey(view)
     yield* leftoverFindings(fork, context, {
       url,
-      urlPlace: config.file.place(addressPath(providerId)),
+      urlPlace: () => config.file.place(addressPath(providerId)),
       key: sent?.key,
       keyPlace: sent?.keyPath ?? '',
     })

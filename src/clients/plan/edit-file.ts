@@ -7,7 +7,7 @@ import type { SensitiveSettings } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { fileOf } from '../files/parse-file.ts'
-import { roleOf } from '../files/sensitive-settings.ts'
+import { rolesIn } from '../files/sensitive-settings.ts'
 import { expectRead, removeSyntax, type StrictFile } from '../files/strict-json.ts'
 
 /** A change of one file by a setup. */
@@ -36,8 +36,9 @@ export function editFile(request: EditRequest): FileEdit {
     .filter(
       ({ path }, index, all) => all.findIndex((change) => samePath(change.path, path)) === index,
     )
+  const roleOf = rolesIn(sensitiveSettings, file.kind)
   const changes = [...others, ...own].map((change): SettingChange => {
-    const role = roleOf(sensitiveSettings, file.kind, change.path)
+    const role = roleOf(change.path)
     return role === undefined ? change : { ...change, role }
   })
 

@@ -5,7 +5,7 @@
  * `extra_body` broke every request (2026-11-28).
  */
 import type { ConfigValue, FileEdit, SettingChange, SettingPath } from '../../edits/types.ts'
-import { includesPath, plainKey, showPath, startsWith } from '../../edits/values/paths.ts'
+import { includesPath, pathKey, plainKey, showPath, startsWith } from '../../edits/values/paths.ts'
 import type { FileFix, Findings } from '../../finding.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { listWords } from '../../text.ts'
@@ -44,7 +44,22 @@ export function withoutForeignSettings(
   const below = changes.filter(
     ({ path }) => path.length > table.path.length && startsWith(path, table.path),
   )
-  const removed = [...foreignIn(table.now, table.path, { table, target, below })]
+  const depth = table.path.length + 1
+  const search: Search = {
+    table,
+    target,
+    rules: table.harmless.map((rule) => {
+      const [pattern = '', wanted] = rule.split(': ')
+      return { pattern: pattern.split('.'), wanted }
+    }),
+    changed: new Set(below.map(({ path }) => pathKey(path))),
+    changedInside: new Set(
+      below.flatMap(({ path }) =>
+        path.slice(depth).map((_, index) => pathKey(path.slice(0, depth + index))),
+      ),
+    ),
+  }
+  const removed = [...foreignIn(table.now, table.path, search)]
   return [...changes, ...removed.map((path) => ({ path, value: undefined, ...foreignSetting }))]
 }
 
@@ -82,8 +97,15 @@ export function* foreignSettingFindings(
 interface Search {
   readonly table: TakenTable
   readonly target: Pick<SetupTarget, 'baseUrl' | 'baseUrls'>
-  /** The changes of the plan below the table. */
-  readonly below: readonly SettingChange[]
+  /** `harmless`, parsed. */
+  readonly rules: readonly {
+    readonly pattern: readonly string[]
+    readonly wanted?: string | undefined
+  }[]
+  /** The paths that the plan changes below the table, as `pathKey` writes them. A picker may have thousands. */
+  readonly changed: ReadonlySet<string>
+  /** The paths of the tables around those, without the table itself. */
+  readonly changedInside: ReadonlySet<string>
 }
 
 function* foreignIn(
@@ -92,15 +114,15 @@ function* foreignIn(
   search: Search,
   isBelowOther = false,
 ): Generator<SettingPath, void> {
-  const { table, target, below } = search
+  const { table, target } = search
   const isOther = isBelowOther || table.isOtherGateway || hasOtherAddress(value, target)
 
   for (const [step, inner] of membersOf(value)) {
     const at = [...path, step]
-    if (isEmpty(inner) || below.some((change) => startsWith(at, change.path))) continue
+    if (isEmpty(inner) || search.changed.has(pathKey(at))) continue
 
-    const isParent = below.some((change) => startsWith(change.path, at))
-    const place = placeIn(table, at, inner)
+    const isParent = search.changedInside.has(pathKey(at))
+    const place = placeIn(search, at, inner)
     if (place === 'harmless') continue
     if ((isParent || place === 'parent') && isContainer(inner))
       yield* foreignIn(inner, at, search, isOther)
@@ -111,15 +133,11 @@ function* foreignIn(
 
 /** Whether a setting is harmless, or may contain settings that are. */
 function placeIn(
-  { path, harmless }: TakenTable,
+  { table, rules }: Search,
   at: SettingPath,
   value: ConfigValue,
 ): 'harmless' | 'parent' | 'unknown' {
-  const names = at.slice(path.length).map(plainKey)
-  const rules = harmless.map((rule) => {
-    const [pattern = '', wanted] = rule.split(': ')
-    return { pattern: pattern.split('.'), wanted }
-  })
+  const names = at.slice(table.path.length).map(plainKey)
   const fits = rules.filter(({ pattern }) =>
     names.every((name, index) => pattern[index] !== undefined && isLike(pattern[index], name)),
   )
@@ -132,8 +150,9 @@ function placeIn(
 }
 
 function isLike(pattern: string, name: string): boolean {
-  const [start = '', end] = pattern.split('*')
-  return end === undefined ? name === pattern : name.startsWith(start) && name.endsWith(end)
+  const star = pattern.indexOf('*')
+  if (star === -1) return name === pattern
+  return name.startsWith(pattern.slice(0, star)) && name.endsWith(pattern.slice(star + 1))
 }
 
 /** The settings below a path that replace the key or the address of the gateway. */

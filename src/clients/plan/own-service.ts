@@ -32,7 +32,7 @@ import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import { whyUnreadable } from '../contract/state.ts'
 import { type KnownKey, knownKeySettings } from '../files/known-keys.ts'
 import { asPlanned, parseFile, textOf } from '../files/parse-file.ts'
-import { roleOf } from '../files/sensitive-settings.ts'
+import { rolesIn } from '../files/sensitive-settings.ts'
 import { isTable } from '../files/tables.ts'
 
 /** What the records know of a client's files. In the example, the undone runs are those that wrote the second column. */
@@ -289,7 +289,7 @@ function roleIn(
   { kind, content }: LoadedFile,
   path: SettingPath,
 ): SettingRole | undefined {
-  return roleOf(sensitiveSettings, kind, path) ?? (content === 'credentials' ? 'key' : undefined)
+  return rolesIn(sensitiveSettings, kind)(path) ?? (content === 'credentials' ? 'key' : undefined)
 }
 
 /** Each setting once, without those inside another one. */

@@ -881,7 +881,7 @@ function* checkNow(context: ClientContext): Findings {
     })
   yield* leftoverFindings(qwenName, context, {
     url,
-    urlPlace: file.place(listPath(protocol)),
+    urlPlace: () => file.place(listPath(protocol)),
     key,
     keyPlace: file.place(['env', variable]),
   })

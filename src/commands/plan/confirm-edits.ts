@@ -6,9 +6,10 @@ import type { Consent, Session } from '../screen/session.ts'
 
 /** The files in one line, or every setting. */
 export function showEdits(session: Session, edits: readonly FileEdit[], isDetailed: boolean): void {
-  const summary = edits.map((edit) => editTitle(edit, session)).join(', ')
-  const details = edits.flatMap((edit) => describeEdit(edit, session))
-  for (const line of isDetailed ? details : [summary]) session.say(`  ${line}`)
+  const lines = isDetailed
+    ? edits.flatMap((edit) => describeEdit(edit, session))
+    : [edits.map((edit) => editTitle(edit, session)).join(', ')]
+  for (const line of lines) session.say(`  ${line}`)
 }
 
 /** A plan that the user must confirm. */

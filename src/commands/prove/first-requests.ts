@@ -60,18 +60,23 @@ function addedHeaders(
 }
 
 /**
- * A client's files as a setup would leave them, with only the models that are requested. Those that repoint cannot read
- * count as absent: a setup stops before, and `check` asks all the same what the gateway answers to the client.
+ * A client's files. If repoint cannot read them, they count as absent: a setup stops before, and `check` asks all the
+ * same what the gateway answers to the client.
  */
+export function readableFiles(session: Session, client: Client): LoadedFiles {
+  return (
+    ifPossible(() => readClientFiles(session, client)) ??
+    listClientFiles(session, client).map((file) => ({ ...file, bytes: null }))
+  )
+}
+
+/** A client's files as a setup would leave them, with only the models that are requested. */
 export function plannedFiles(
-  session: Session,
+  files: LoadedFiles,
   { client, input, resolved }: ResolvedChoice,
   access: GatewayAccess,
   providerId: string,
 ): LoadedFiles {
-  const files =
-    ifPossible(() => readClientFiles(session, client)) ??
-    listClientFiles(session, client).map((file) => ({ ...file, bytes: null }))
   const requested = modelsToProve(resolved, catalogIn(input.gatewayInfo))
   const ids = [...requested, resolved.nextSample].map((one) => one?.model)
   const offered = resolved.offered.filter(({ id }) => ids.includes(id))

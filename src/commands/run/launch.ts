@@ -26,7 +26,7 @@ import { checkFilesForLaunch, contextOf } from '../client-state/check-files.ts'
 import { isFamilyMemberInUse, readClientFiles, stateNow } from '../client-state/client-files.ts'
 import { type ProgramVersion, versionFindings } from '../client-state/program/installed-program.ts'
 import { recoverAndReport, runsSoFar } from '../client-state/recorded-runs.ts'
-import { firstRequestsOf, plannedFiles, servedBy } from '../prove/first-requests.ts'
+import { firstRequestsOf, plannedFiles, readableFiles, servedBy } from '../prove/first-requests.ts'
 import { type FailedAsk, prove } from '../prove/prove.ts'
 import { nextChoice } from '../prove/prove-one.ts'
 import { type Resolution, type ResolvedChoice, resolveClient } from '../resolve/client-choice.ts'
@@ -167,7 +167,8 @@ async function choiceServed(
           const { client } = choice
           if (wasServed(session.platform, servedBy(requester.access, choice))) return []
           const providerId = providerIdOf(session, client)
-          const files = plannedFiles(session, choice, requester.access, providerId)
+          const before = readableFiles(session, client)
+          const files = plannedFiles(before, choice, requester.access, providerId)
           return firstRequestsOf(session, choice, files)
         },
         next: (choice, rejections) => {

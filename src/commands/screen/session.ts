@@ -167,10 +167,15 @@ export class Session {
 
   /** Prints the result as a table. In a pipe, each row is on one line. */
   sayTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+    if (this.isJson) return
     const { columns, stdoutIsTerminal } = this.platform.terminal
     const width = stdoutIsTerminal ? columns : Number.POSITIVE_INFINITY
     const shown = [head, ...rows].map((row) => row.map((cell) => this.forPeople(cell)))
-    for (const line of fittingTable(shown, width)) this.say(line)
+    this.print(
+      fittingTable(shown, width)
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
   }
 
   /**

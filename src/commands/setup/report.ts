@@ -27,6 +27,7 @@ export function reportSetup(
   const { verify, dryRun } = request.flags
 
   for (const line of nextSteps?.forPerson ?? []) session.say(`  ${line}`)
+  if (!session.isJson) return
 
   const files = fileDocuments(plan, applied)
   session.document({

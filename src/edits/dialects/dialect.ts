@@ -115,6 +115,8 @@ export interface Dialect {
   describeValue(value: Value): string
   /** The format's word for a table: `a table`. */
   readonly table: string
+  /** How a new table is written: as one value in braces, or each key where it belongs, such as below a header. */
+  readonly newTable: 'whole' | 'by key'
   /** Whether the file has only blanks, or an empty root. */
   isBlank(text: string): boolean
 }

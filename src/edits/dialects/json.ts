@@ -32,8 +32,7 @@ import {
 export const jsonDialect: Dialect = {
   parse(text, fileName) {
     const root = parseRoot(text, fileName)
-    const tree = parseJsonTree(text, fileName)
-    return parsedText(text, root, () => jsonContainers(tree))
+    return parsedText(text, root, () => jsonContainers(parseJsonTree(text, fileName)))
   },
   toValue: (value) => toValue(value, toLiteral),
   spell: spellJson,
@@ -43,6 +42,7 @@ export const jsonDialect: Dialect = {
   comment: /\/\/[^\r\n]*|\/\*[\s\S]*?\*\//y,
   describeValue: describeJsonValue,
   table: 'an object',
+  newTable: 'whole',
   isBlank: (text) => /^\s*(\{\s*\}\s*)?$/.test(text),
 }
 
@@ -73,7 +73,10 @@ export interface Leniency {
 
 const string = /"[^"\\]*(?:\\.[^"\\]*)*"/.source
 const number = /-?\d[\d.eE+-]*/.source
-const jsonToken = new RegExp(`${string}|//[^\\r\\n]*|/\\*[\\s\\S]*?\\*/|[^\\s"/]|["/]`, 'g')
+const jsonToken = new RegExp(
+  `${string}|//[^\\r\\n]*|/\\*[\\s\\S]*?\\*/|[{}[\\],]|[^\\s{}[\\],"/]+|["/]`,
+  'g',
+)
 
 /**
  * Finds comments and trailing commas, in the order of the text.
@@ -126,6 +129,8 @@ export function findLeniencies(text: string, fileName: string): readonly Lenienc
  */
 function parseStrict(text: string, fileName: string): Value {
   const blanks = findLeniencies(text, fileName).map(({ start, end }) => ({ start, end, text: ' ' }))
+  // Without its comma, `[,]` would be valid.
+  if (blanks.length > 0) parseJsonTree(text, fileName)
   const strict = applySplices(text, blanks)
   if (strict.trim() === '') return emptyTable()
   JSON.parse(strict)

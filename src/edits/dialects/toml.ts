@@ -33,6 +33,7 @@ export const tomlDialect: Dialect = {
   comment: /#[^\r\n]*/y,
   describeValue: (value) => (Array.isArray(value) ? 'a list' : 'a single value'),
   table: 'a table',
+  newTable: 'by key',
   isBlank: (text) => text.trim() === '',
 }
 

@@ -69,6 +69,8 @@ export function toConfigValue(value: Value): ConfigValue {
 }
 
 function parseLiteral(source: string): ConfigValue {
+  // As many digits as a number always holds exactly.
+  if (/^[1-9]\d{0,14}$/.test(source)) return Number(source)
   if (/^-?\d+$/.test(source)) return exactInteger(BigInt(source))
   const number = Number(source)
   return Number.isFinite(number) ? number : source

@@ -21,7 +21,10 @@ export function readFacts(entry: ListEntry): ModelFacts {
   })
 }
 
-const windowPlaces: readonly string[] = [
+/** Paths of members. They are split once, because a list may have thousands of entries. */
+type Places = readonly (readonly string[])[]
+
+const windowPlaces = places(
   'context_length',
   'max_model_len',
   'context_window',
@@ -31,59 +34,63 @@ const windowPlaces: readonly string[] = [
   'limit.context',
   // The limit of a request: llama.cpp runs with less than the model was trained for.
   'meta.n_ctx',
-]
+)
 
-const outputPlaces: readonly string[] = [
+const outputPlaces = places(
   'max_output_tokens',
   'max_completion_tokens',
   'top_provider.max_completion_tokens',
   'model_info.max_output_tokens',
   'limit.output',
-]
+)
+
+function places(...paths: readonly string[]): Places {
+  return paths.map((path) => path.split('.'))
+}
 
 type Ability = 'images' | 'reasoning' | 'tools'
 
 interface AbilityPlaces {
   /** Boolean members. */
-  readonly flags: readonly string[]
+  readonly flags: Places
   /** Complete lists of abilities: the model lacks an ability that is missing there. */
-  readonly lists: readonly string[]
+  readonly lists: Places
   /** The names of the ability in a list. */
   readonly words: readonly string[]
 }
 
 const abilities: Readonly<Record<Ability, AbilityPlaces>> = {
   images: {
-    flags: [
+    flags: places(
       'supports_vision',
       'supports_image_in',
       'model_info.supports_vision',
       'capabilities.vision',
       'capabilities.image_input.supported',
-    ],
-    lists: ['architecture.input_modalities', 'input_modalities', 'modalities.input'],
+    ),
+    lists: places('architecture.input_modalities', 'input_modalities', 'modalities.input'),
     words: ['image', 'vision', 'multimodal'],
   },
   reasoning: {
-    flags: [
+    flags: places(
       'supports_reasoning',
       'model_info.supports_reasoning',
       'capabilities.reasoning',
       'capabilities.thinking.supported',
       'reasoning',
-    ],
-    lists: ['supported_parameters'],
+    ),
+    lists: places('supported_parameters'),
     words: ['reasoning', 'reasoning_effort', 'thinking'],
   },
   tools: {
-    flags: [
+    flags: places(
       'supports_function_calling',
       'supports_tools',
       'model_info.supports_function_calling',
       'capabilities.function_calling',
       'tool_call',
-    ],
-    lists: ['supported_parameters'],
+    ),
+    lists: places('supported_parameters'),
     words: ['tools', 'function_calling'],
   },
 }
@@ -91,22 +98,25 @@ const abilities: Readonly<Record<Ability, AbilityPlaces>> = {
 function readAbility(entry: ListEntry, ability: Ability): boolean | undefined {
   const { flags, lists, words } = abilities[ability]
   const isNamed = (list: readonly unknown[]) => words.some((word) => list.includes(word))
-  const flag = flags
-    .map((place) => valueAt(entry, place))
-    .find((value): value is boolean => typeof value === 'boolean')
-  if (flag !== undefined) return flag
-
-  const completeList = lists.map((place) => valueAt(entry, place)).find(isFilledList)
-  if (completeList !== undefined) return isNamed(completeList)
-  const partialList = valueAt(entry, 'capabilities')
+  for (const place of flags) {
+    const flag = valueAt(entry, place)
+    if (typeof flag === 'boolean') return flag
+  }
+  for (const place of lists) {
+    const completeList = valueAt(entry, place)
+    if (isFilledList(completeList)) return isNamed(completeList)
+  }
+  const partialList = valueAt(entry, ['capabilities'])
   return isFilledList(partialList) && isNamed(partialList) ? true : undefined
 }
 
-function readNumber(entry: ListEntry, places: readonly string[]): number | undefined {
-  return places
-    .map((place) => valueAt(entry, place))
-    .map((value) => (typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value))
-    .find((value): value is number => Number.isSafeInteger(value) && (value as number) > 0)
+function readNumber(entry: ListEntry, at: Places): number | undefined {
+  for (const place of at) {
+    const value = valueAt(entry, place)
+    const number = typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value
+    if (Number.isSafeInteger(number) && (number as number) > 0) return number as number
+  }
+  return undefined
 }
 
 /** The source of the snapshot: models.dev, read by scripts/write-models-snapshot.js. */

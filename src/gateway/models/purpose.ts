@@ -143,15 +143,15 @@ function outputPart(text: string): string {
   return arrow.test(text) && text.includes('>') ? text.slice(text.indexOf('>') + 1) : text
 }
 
+/** Objects about what a model accepts or costs, and not about what it is for. */
+const aboutInput = /(?:^|\.)(?:input|supportedinput|permission|pricing)\w*\./
+
 /** The most texts that are read of one member. */
 const maxTexts = 30
 
 function textsOf(members: readonly FlatMember[], names: RegExp): readonly string[] {
   return members
-    .filter(({ name }) => names.test(name))
-    .filter(
-      ({ parent }) => !/(?:^|\.)(?:input|supportedinput|permission|pricing)\w*\./.test(parent),
-    )
+    .filter(({ name, parent }) => names.test(name) && !aboutInput.test(parent))
     .flatMap(({ value }) => (Array.isArray(value) ? value.slice(0, maxTexts) : [value]))
     .flatMap((item) => {
       const text = asObject(item)?.['name'] ?? asObject(item)?.['path'] ?? item

@@ -209,7 +209,8 @@ function newestSonnet(models: readonly CatalogModel[]): ModelWithReason | undefi
     plainModelName(id).replace(dateAtEnd, '').match(/\d+/g)?.map(Number) ?? []
   const [newest] = models
     .filter(({ id }) => /^claude\b.*\bsonnet\b/.test(plainModelName(id)))
-    .toSorted((a, b) => compareVersions(version(b.id), version(a.id)) || (a.id < b.id ? -1 : 1))
+    .map(({ id }) => ({ id, version: version(id) }))
+    .sort((a, b) => compareVersions(b.version, a.version) || (a.id < b.id ? -1 : 1))
   return newest && { id: newest.id, reason: 'the newest sonnet' }
 }
 

@@ -53,8 +53,8 @@ export interface RemovedRuns {
 
 export const noFirstCopies: FirstCopies = { runs: [], files: [] }
 
-/** The largest list that repoint reads, in bytes. */
-const maxBytes = 8_000_000
+/** The largest list that repoint reads, in bytes. It grows with the settings that repoint ever wrote, as records do. */
+const maxBytes = 100_000_000
 
 /** @returns undefined if the file is missing or damaged */
 export function readFirstCopies(

@@ -28,8 +28,11 @@ import {
 /** The file name of a record. */
 const recordNamePattern = /^run-.+\.json$/
 
-/** The largest record that repoint reads, in bytes. A record of four files has about 3 kB. */
-const maxRecordBytes = 8_000_000
+/**
+ * The largest record that repoint reads, in bytes. A record of four files has about 3 kB. One that points a picker with
+ * 20,000 models at another gateway has 11 MB for each client.
+ */
+const maxRecordBytes = 100_000_000
 
 export interface RunList {
   /** Newest first. */

@@ -22,7 +22,12 @@ import type { ProbeResult } from '../../../gateway/probe/probe.ts'
 import type { Catalog, GatewayAccess, Protocol, SafeguardsAnswer } from '../../../gateway/types.ts'
 import { authoritiesOf, expectTrustedBy } from '../../client-state/certificates.ts'
 import { readClientFiles } from '../../client-state/client-files.ts'
-import { firstRequestsOf, plannedFiles, sampleRequestOf } from '../../prove/first-requests.ts'
+import {
+  firstRequestsOf,
+  plannedFiles,
+  readableFiles,
+  sampleRequestOf,
+} from '../../prove/first-requests.ts'
 import { type Answer, type Ask, prove } from '../../prove/prove.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
 import { type ReachedGateway, requestedOptions, type SetupContext } from '../context.ts'
@@ -159,22 +164,22 @@ function askOf(
   client: Client,
 ): Ask<ResolvedChoice> {
   const { session } = context
+  const before = readableFiles(session, client)
+  const filesAfter = (choice: ResolvedChoice) => plannedFilesOf(context, gateway, choice, before)
   return {
     first: async () => {
       await expectUsable(context, client, gateway.requester.access)
       return chooseModels(context, gateway, client)
     },
     requestsOf: (choice) =>
-      choice.answered ? [] : firstRequestsOf(session, choice, filesAfter(context, gateway, choice)),
+      choice.answered ? [] : firstRequestsOf(session, choice, filesAfter(choice)),
     next: async (choice, rejections) =>
       choice.answered ? undefined : chooseAgain({ context, gateway, choice, rejections }),
     ...(context.policy.provesLists && {
       withSamples: (choice, samples) =>
         choice.answered ? choice : withSamples(gateway, choice, samples),
       nextSample: async (choice) =>
-        choice.answered
-          ? undefined
-          : sampleRequestOf(session, choice, filesAfter(context, gateway, choice)),
+        choice.answered ? undefined : sampleRequestOf(session, choice, filesAfter(choice)),
     }),
   }
 }
@@ -201,15 +206,16 @@ function withSamples(
 }
 
 /** A client's files as the setup would leave them. */
-function filesAfter(
+function plannedFilesOf(
   { session, policy }: SetupContext,
   { requester: { access } }: ReachedGateway,
   choice: ResolvedChoice,
+  before: LoadedFiles,
 ): LoadedFiles {
   const { client, input } = choice
   if (!policy.writesOptions) return readClientFiles(session, client)
   const { providerId = defaultProviderId } = effectiveOptions(input)
-  return plannedFiles(session, choice, access, providerId)
+  return plannedFiles(before, choice, access, providerId)
 }
 
 /** What a client uses, or why it cannot use the gateway. Undefined: the user has skipped it. */
