@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { maxConfigBytes } from '../../src/edits/text.ts'
 import { acceptDrift, applyPlan } from '../../src/transaction/apply-plan.ts'
 import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
 import type { World } from '../../src/transaction/record.ts'
@@ -413,7 +414,7 @@ describe('recovery, step by step', () => {
   test('does not report a damaged journal if a file is too large now', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
-    home.put('.codex/config.toml', '#'.repeat(2_000_001))
+    home.put('.codex/config.toml', '#'.repeat(maxConfigBytes + 1))
     expect(failureOf(() => recoverRun(worldIn(home)))).toMatchObject({
       code: 'config-conflict',
       filesState: 'pending',
