@@ -81,6 +81,21 @@ describe('repoint reads the files as pi does', () => {
     ['an address that is not a string', pair.replace('"https://gw.example/v1"', '5')],
     ['an empty name of a model', pair.replace('"id": "small"', '"id": "small", "name": ""')],
     ['a size of 0', pair.replace('"id": "small"', '"id": "small", "maxTokens": 0')],
+    ['a key that is not a string', pair.replace('"sk-a"', '5')],
+    ['a protocol that is empty', pair.replace('"openai-completions"', '""')],
+    ['an "authHeader" that is text', pair.replace('"apiKey"', '"authHeader": "yes", "apiKey"')],
+    ['models that are no list', pair.replace(/\[[^\]]*\]/, '{}')],
+    ['a model without an ID', pair.replace('"id": "small"', '"name": "small"')],
+    ['an empty ID of a model', pair.replace('"id": "small"', '"id": ""')],
+    [
+      'an address of a model that is not a string',
+      pair.replace('"id": "small"', '"id": "small", "baseUrl": 5'),
+    ],
+    ['a window that is text', pair.replace('"id": "small"', '"id": "small", "contextWindow": "9"')],
+    [
+      'headers of a model that are not strings',
+      pair.replace('"id": "small"', '"id": "small", "headers": { "a": 1 }'),
+    ],
     ['headers that are not strings', pair.replace('"apiKey"', '"headers": { "a": 1 }, "apiKey"')],
   ])('and ignores a models.json with %s', (_, content) => {
     const read = readBack({ ...piHome(), [models]: content })
@@ -105,6 +120,7 @@ describe('repoint reads the files as pi does', () => {
     ['a built-in provider', { openai: { models: [{ id: 'a' }] } }],
     ['only a key', { other: { apiKey: 'sk-b' } }],
     ['only headers', { other: { headers: { a: 'b' } } }],
+    ['only a way to send the key', { other: { authHeader: true } }],
     [
       'everything in the model',
       { other: { models: [{ ...provider, id: 'a', models: undefined }] } },
@@ -120,6 +136,34 @@ describe('repoint reads the files as pi does', () => {
     ['a list', '[]'],
   ])('and ignores a settings.json with %s', (_, content) => {
     expect(readBack({ ...piHome(), [settings]: content }).broken).toContain('settings.json')
+  })
+
+  test('from an empty settings.json, which counts as missing', () => {
+    expect(readBack({ ...piHome(), [settings]: '' })).toEqual({})
+  })
+
+  test.each([{ defaultProvider: 'gateway' }, { defaultModel: 'big' }])(
+    'and no gateway if settings.json has only %j',
+    (only) => {
+      expect(readBack({ ...piHome(), [settings]: json(only) })).toEqual({})
+    },
+  )
+
+  test('and which file each value comes from, and which models are offered', () => {
+    const { origins, offered } = pi.read(filesOf(pi, aMachine(), piHome()))
+    const inFolder = (path: string) => `/home/ada/${path}`
+    expect(origins).toEqual({
+      ...{ baseUrl: inFolder(models), model: inFolder(settings), key: inFolder(models) },
+    })
+    expect(offered).toEqual(['big', 'small'])
+  })
+
+  test.each([
+    ['oauth', 'the login for gateway in auth.json'],
+    ['api_key', undefined],
+  ])('and a login of the type %s as %s', (type, login) => {
+    const disk = piHome({}, {}, { [auth]: json({ gateway: { type } }) })
+    expect(readBack(disk).login).toBe(login)
   })
 
   test('and uses the last of two entries for a model', () => {
@@ -172,6 +216,67 @@ describe('the folder of pi follows PI_CODING_AGENT_DIR', () => {
   })
 })
 
+test('auth.json is read only if it exists, and settings.json holds no key', () => {
+  const shown = (disk: Disk) =>
+    filesOf(pi, aMachine(), disk).map(({ kind, content, holdsSecret }) => [
+      kind,
+      content,
+      holdsSecret,
+    ])
+  const both = [
+    ['models', 'settings', true],
+    ['settings', 'settings', false],
+  ]
+  expect(shown({})).toEqual(both)
+  expect(shown({ [auth]: '{}' })).toEqual([['auth', 'credentials', true], ...both])
+})
+
+describe('off removes the login', () => {
+  const login = (id: string, type: string) => ({ [auth]: json({ [id]: { type, key: 'sk-b' } }) })
+  const asProvider = (id: string): Disk => ({
+    [models]: json({ providers: { [id]: provider } }),
+    [settings]: json({ ...chosen, defaultProvider: id }),
+  })
+
+  test.each<readonly [string, Disk, readonly string[][]]>([
+    ['of a gateway', { ...piHome(), ...login('gateway', 'api_key') }, [['gateway']]],
+    ['of a gateway, of any type', { ...piHome(), ...login('gateway', 'oauth') }, [['gateway']]],
+    [
+      'of a vendor, if it is a key',
+      { ...asProvider('openai'), ...login('openai', 'api_key') },
+      [['openai']],
+    ],
+    ['of no vendor', { ...asProvider('openai'), ...login('openai', 'oauth') }, []],
+    ['of no other provider', { ...piHome(), ...login('mine', 'api_key') }, []],
+  ])('%s', (_, disk, expected) => {
+    expect(pi.gatewaySettings(filesOf(pi, aMachine(), disk))['auth']).toEqual(expected)
+  })
+})
+
+describe('a setup keeps', () => {
+  const planned = (inProvider: object) => {
+    const catalog = { models: [{ id: 'big' }] }
+    const options = { model: 'big', protocol: 'chat' as const }
+    const { edits, findings } = planOn(pi, piHome(inProvider), { catalog, options })
+    const { gateway } = JSON.parse(text(edits[0]!.after!)).providers
+    return { gateway, codes: findings.map(({ code }) => code) }
+  }
+
+  test('the name of the provider', () => {
+    expect(planned({ name: 'Mine' }).gateway.name).toBe('Mine')
+    expect(planned({}).gateway.name).toBe('Gateway')
+  })
+
+  test('what only pi uses in a provider for another address', () => {
+    const compat = { requiresToolResultName: true, forceAdaptiveThinking: true }
+    const model = { id: 'big', compat, inputLimits: { a: 1 }, promptCache: { a: 1 } }
+    const mine = { name: 'Mine', baseUrl: 'https://other.example/v1', compat, models: [model] }
+    const { gateway, codes } = planned(mine)
+    expect(gateway).toEqual({ ...provider, ...mine, baseUrl: provider.baseUrl, apiKey: key })
+    expect(codes).toEqual(['pi-provider-conflict'])
+  })
+})
+
 describe('the protocol', () => {
   const listed = (...endpointTypes: string[]): Catalog => ({
     models: [{ id: 'gpt-5.6-sol', endpointTypes }],
@@ -216,6 +321,15 @@ describe('a setup rejects', () => {
   test('a model with two entries', () => {
     const disk = piHome({ models: [{ id: 'gpt-5.6-sol' }, { id: 'gpt-5.6-sol' }] })
     expect(caught(() => planOn(pi, disk)).message).toContain('twice')
+  })
+
+  test.each([
+    [auth, '{"a": {}'],
+    [settings, '{"theme": "dark"'],
+  ])('a broken file: %s', (path, content) => {
+    expect(caught(() => planOn(pi, { ...piHome(), [path]: content }))).toMatchObject({
+      code: 'config-invalid',
+    })
   })
 
   test('a file that pi would still not read', () => {
@@ -299,6 +413,14 @@ const cases: Case[] = [
     location: `${project}:1`,
     stays: true,
   },
+  ...[{ defaultProvider: 'other' }, { enabledModels: ['other'] }].map(
+    (inProject): Case => ({
+      code: 'pi-project-settings',
+      disk: piHome({}, {}, { [project]: JSON.stringify(inProject) }),
+      location: `${project}:1`,
+      stays: true,
+    }),
+  ),
   {
     code: 'pi-base-url-version',
     disk: piHome({ baseUrl: 'https://gw.example' }),
@@ -345,14 +467,39 @@ describe('check finds', () => {
 
   test('nothing in working files', () => {
     expect(findingsOn(pi, piHome())).toEqual([])
+    expect(findingsOn(pi, piHome({}, { enabledModels: [] }))).toEqual([])
   })
 
-  test.each([['gateway/big'], ['big'], ['*big*'], ['gateway/*:high'], ['GATEWAY/b?g']])(
-    'nothing if enabledModels matches the model with %s',
+  test('nothing about a folder that is named from the home', () => {
+    expect(findingsOn(pi, {}, aMachine({ env: { PI_CODING_AGENT_DIR: '~/pi' } }))).toEqual([])
+  })
+
+  test.each(['b.g', 'other/big', 'gateway/*/big', 'gateway/bi', '?big'])(
+    'that enabledModels does not match the model with %s',
     (pattern) => {
-      expect(findingsOn(pi, piHome({}, { enabledModels: ['anthropic/*', pattern] }))).toEqual([])
+      const found = findingsOn(pi, piHome({}, { enabledModels: [pattern] }))
+      expect(found.map(({ code }) => code)).toEqual(['pi-enabled-models'])
     },
   )
+
+  test('that `*` matches no slash in the ID of a model', () => {
+    const disk = piHome(
+      { models: [{ id: 'vendor/big' }] },
+      { defaultModel: 'vendor/big', enabledModels: ['gateway/*'] },
+    )
+    expect(findingsOn(pi, disk).map(({ code }) => code)).toEqual(['pi-enabled-models'])
+  })
+
+  test.each([
+    ['gateway/big'],
+    ['big'],
+    ['*big*'],
+    ['gateway/*:high'],
+    ['big:max'],
+    ['GATEWAY/b?g'],
+  ])('nothing if enabledModels matches the model with %s', (pattern) => {
+    expect(findingsOn(pi, piHome({}, { enabledModels: ['anthropic/*', pattern] }))).toEqual([])
+  })
 
   test.each([
     ['$MY_KEY', { MY_KEY: 'sk-x' }],
@@ -378,6 +525,26 @@ describe('before a setup, check finds', () => {
     expect(codes(disk, setup)).toEqual(['pi-former-provider'])
     const { edits } = planOn(pi, disk, setup)
     expect(text(edits[0]!.after!)).not.toContain('sk-a')
+  })
+
+  test.each<readonly [string, Disk, Machine['env']]>([
+    ['pi-other-key', piHome({}, {}, { [auth]: '{"gateway":{"type":"oauth"}}' }), {}],
+    ['pi-enabled-models', piHome({}, { enabledModels: ['anthropic/*'] }), {}],
+    ['pi-proxy', {}, { HTTP_PROXY: 'http://proxy.example:8080' }],
+    ['pi-relative-folder', {}, { PI_CODING_AGENT_DIR: 'pi' }],
+  ])('%s', (code, disk, env) => {
+    const target = { baseUrl: 'http://127.0.0.1:4000/v1' }
+    expect(codes(disk, { machine: aMachine({ env }), target })).toContain(code)
+  })
+
+  test('nothing about a provider that the setup completes', () => {
+    const disk = { [models]: json({ providers: { gateway: { name: 'x' } } }) }
+    expect(codes(disk)).toEqual([])
+  })
+
+  test('nothing about a variable that no key can be', () => {
+    const key = 'abc-123'
+    expect(codes({}, { machine: aMachine({ env: { [key]: 'x' } }), target: { key } })).toEqual([])
   })
 
   test('a variable whose name is the key', () => {
@@ -418,6 +585,7 @@ describe('a run', () => {
     ['a login', piHome({}, {}, { [auth]: '{"gateway":{"type":"api_key","key":"sk-b"}}' })],
     ['headers', piHome({ headers: { 'x-team': 'a' } })],
     ['headers of a model', piHome({ models: [{ id: 'big', headers: { 'x-team': 'a' } }] })],
+    ['overrides of models', piHome({ modelOverrides: { big: {} } })],
   ])('uses another provider if the existing one has %s', (_, disk) => {
     expect(JSON.parse(run(disk).env['REPOINT_RUN_PI']!).id).toBe('repoint-run')
   })
@@ -433,9 +601,41 @@ describe('a run', () => {
     expect(JSON.stringify(refused)).not.toContain('sk-other')
   })
 
-  test('does not change commands that manage packages', () => {
-    const args = ['install', 'npm:x']
-    expect(run(piHome(), { args }).args).toEqual(args)
+  test.each(['install', 'remove', 'uninstall', 'update', 'list', 'config'])(
+    'does not change the command %s, which manages packages',
+    (command) => {
+      const args = [command, 'npm:x']
+      expect(run(piHome(), { args }).args).toEqual(args)
+    },
+  )
+
+  test('says all that models.json may leave out', () => {
+    const models = [
+      { id: 'mine', displayName: 'Mine' },
+      { id: 'other', contextWindow: 50_000 },
+    ]
+    const { files, target } = planOn(
+      pi,
+      {},
+      {
+        catalog: { models },
+        options: { model: 'mine', protocol: 'messages' },
+        target: { headers: [{ name: 'x-team', value: 'one' }] },
+      },
+    )
+    const { env } = pi.launchSettings(files, target, launchInput)
+    const usual = {
+      ...{ reasoning: false, input: ['text'], contextWindow: 128_000, maxTokens: 16_384 },
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    }
+    expect(JSON.parse(env['REPOINT_RUN_PI']!)).toMatchObject({
+      ...{ id: 'gateway', api: 'anthropic-messages', authHeader: true },
+      headers: { 'x-team': 'one' },
+      models: [
+        { ...usual, id: 'mine', name: 'Mine' },
+        { ...usual, id: 'other', name: 'other', contextWindow: 50_000 },
+      ],
+    })
   })
 })
 

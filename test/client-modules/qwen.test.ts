@@ -302,7 +302,7 @@ test.each<readonly [string, Disk, readonly string[]]>([
     home({
       env: {},
       modelProviders: {
-        openai: [usualEntry, otherEntry],
+        openai: [usualEntry, otherEntry, { ...otherEntry, id: 'claude' }],
         anthropic: [
           { ...usualEntry, id: 'claude' },
           { ...otherEntry, id: 'big' },
