@@ -110,6 +110,14 @@ describe('repoint reads the values that Qwen Code uses', () => {
       { ...expectedValues, key: 'sk-b' },
     ],
     [
+      'with another key, which overrides the one of the login settings',
+      home({
+        env: { OPENAI_API_KEY: 'sk-b' },
+        security: { auth: { selectedType: 'openai', apiKey: 'sk-c' } },
+      }),
+      { ...expectedValues, key: 'sk-b' },
+    ],
+    [
       'without a key that comes from a variable',
       home({ env: { [variable]: '${KEY}' } }),
       {
@@ -191,7 +199,10 @@ describe('repoint reads the values that Qwen Code uses', () => {
     ],
     [
       'over the system defaults',
-      { ...home(), '/etc/qwen-code/system-defaults.json': '{"model": {"name": "x"}}' },
+      {
+        ...home(),
+        '/etc/qwen-code/system-defaults.json': JSON.stringify({ env: { [variable]: 'sk-d' } }),
+      },
       expectedValues,
     ],
     [
@@ -244,6 +255,8 @@ test('offers the models of a setup, and no others', () => {
   const disk = home({ modelProviders: { openai: [otherEntry, entry], anthropic } })
   const { offered } = qwen.read(filesOf(qwen, aMachine(), disk))
   expect(new Set(offered)).toEqual(new Set(['big', 'claude-opus-5-5']))
+  const withNumber = qwen.read(filesOf(qwen, aMachine(), home({}, [], { id: 5 })))
+  expect(withNumber.offered).toEqual(['5'])
 })
 
 const usualEntry = { ...entry, envKey: 'OPENAI_API_KEY' }
