@@ -1,13 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { unknownVariableFindings } from '../../src/clients/checks/environment.ts'
 import type { ClientContext } from '../../src/clients/contract/client.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { formatOf } from '../../src/edits/format.ts'
+import { plainPath } from '../../src/edits/values/paths.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { caught } from '../edits/helpers.ts'
 import { undoOurs } from '../edits/undo-ours.ts'
 import {
+  aContext,
   aMachine,
   byId,
   catalog,
@@ -231,6 +234,23 @@ test('auth.json is read only if it exists, and settings.json holds no key', () =
   expect(shown({ [auth]: '{}' })).toEqual([['auth', 'credentials', true], ...both])
 })
 
+test('an undo restores address, key, protocol and model together', () => {
+  const model = 'claude-opus-5-5'
+  const models = [{ id: model, baseUrl: 'https://gw.example/old' }]
+  const { edits } = planOn(pi, piHome({ models }), { options: { model, protocol: 'messages' } })
+  const changes = edits.flatMap((edit) => edit.changes)
+  const roles = Object.fromEntries(changes.map(({ path, role }) => [plainPath(path), role]))
+  expect(roles).toMatchObject({
+    'providers.gateway.baseUrl': 'address',
+    [`providers.gateway.models.${model}.baseUrl`]: 'address',
+    'providers.gateway.apiKey': 'key',
+    'providers.gateway.authHeader': 'key',
+    'providers.gateway.api': 'provider',
+    defaultProvider: 'model',
+    defaultModel: 'model',
+  })
+})
+
 describe('off removes the login', () => {
   const login = (id: string, type: string) => ({ [auth]: json({ [id]: { type, key: 'sk-b' } }) })
   const asProvider = (id: string): Disk => ({
@@ -311,6 +331,25 @@ describe('the protocol', () => {
   })
 })
 
+test.each([
+  ['glm-5', 'chat', { supportsDeveloperRole: false }],
+  ['claude-opus-4-6', 'messages', { forceAdaptiveThinking: true }],
+  ['claude-sonnet-5', 'messages', { forceAdaptiveThinking: true }],
+  ['claude-opus-4-5', 'messages', undefined],
+  ['claude-opus-5-5', 'responses', undefined],
+] as const)('a setup writes what the reasoning of %s needs over %s', (id, protocol, compat) => {
+  const { edits } = planOn(
+    pi,
+    {},
+    {
+      catalog: { models: [{ id, reasoning: true }] },
+      options: { model: id, protocol },
+    },
+  )
+  const { gateway } = JSON.parse(text(edits[0]!.after!)).providers
+  expect(gateway.models[0].compat).toEqual(compat)
+})
+
 describe('a setup rejects', () => {
   test.each([['sk-a$HOME'], ['!true'], ['MY_KEY']])('the key %s', (key) => {
     expect(caught(() => planOn(pi, {}, { target: { key } }))).toMatchObject({
@@ -354,6 +393,12 @@ const cases: Case[] = [
   {
     code: 'pi-models-invalid',
     disk: { ...piHome(), [models]: '{"providers":5}' },
+    location: models,
+    stays: true,
+  },
+  {
+    code: 'pi-models-invalid',
+    disk: { ...piHome(), [models]: '/* x */{"providers":{"x":5}}' },
     location: models,
     stays: true,
   },
@@ -458,6 +503,22 @@ describe('check finds', () => {
       expect(after.map((one) => one.code)).not.toContain(code)
     },
   )
+
+  test('of a models.json that pi ignores, only that', () => {
+    const disk = piHome({ apiKey: 'MY_KEY', models: [{ id: 'big', maxTokens: 0 }] })
+    expect(findingsOn(pi, disk).map(({ code }) => code)).toEqual(['pi-models-invalid'])
+  })
+
+  test.each([
+    ['PI_NEW_KEY', true],
+    ['PI_SHARE_VIEWER_URL', false],
+    ['PI_INSTALLER_BASE_URL', false],
+    ['PI_OAUTH_CALLBACK_HOST', false],
+  ])('that the variable %s is unknown: %s', (name, isUnknown) => {
+    const context = aContext(pi, aMachine({ env: { [name]: 'x' } }), piHome())
+    const codes = [...unknownVariableFindings(pi, context)].map(({ code }) => code)
+    expect(codes).toEqual(isUnknown ? ['unknown-variable'] : [])
+  })
 
   test("nothing about code in the user's home folder", () => {
     const machine = aMachine({ cwd: '/home/ada' })

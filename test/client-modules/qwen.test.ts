@@ -5,7 +5,7 @@ import { asPlanned, fileOf, textOf } from '../../src/clients/files/parse-file.ts
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { showPath } from '../../src/edits/values/paths.ts'
 import type { Finding } from '../../src/finding.ts'
-import type { CatalogModel } from '../../src/gateway/types.ts'
+import type { CatalogModel, Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
   aContext,
@@ -792,11 +792,14 @@ describe('a setup', () => {
   test('keeps the entry over the protocol, and removes the one over another', () => {
     const over = (name: string) => [{ ...entry, name }]
     const lists = { 'openai-responses': over('responses'), openai: over('chat') }
-    const { modelProviders } = settingsAfter(
-      home({ modelProviders: lists }),
-      chatOnly({ id: 'big' }),
-    )
-    expect(modelProviders).toEqual({ 'openai-responses': [], openai: over('chat') })
+    const disk = home({ modelProviders: lists })
+    const overChat = settingsAfter(disk, chatOnly({ id: 'big' }))
+    expect(overChat.modelProviders).toEqual({ 'openai-responses': [], openai: over('chat') })
+    const options = { model: 'big', protocol: 'responses' as const }
+    const overResponses = settingsAfter(disk, { ...chatOnly({ id: 'big' }), options })
+    expect(overResponses.modelProviders).toEqual({
+      ...{ 'openai-responses': over('responses'), openai: [] },
+    })
   })
 
   test('keeps the models of a gateway with separate addresses if it has not listed its models', () => {
@@ -809,6 +812,13 @@ describe('a setup', () => {
       target: { baseUrls },
     })
     expect(modelProviders.anthropic).toEqual(anthropic)
+  })
+
+  test('gives each model the address of its protocol', () => {
+    const models = [{ id: 'gpt-5.6-sol' }, { id: 'claude-opus-5-5', endpointTypes: ['anthropic'] }]
+    const { modelProviders } = settingsAfter({}, { catalog: { models } })
+    const urls = Object.values<(typeof entry)[]>(modelProviders).map(([first]) => first?.baseUrl)
+    expect(urls).toEqual(['https://gw.example/v1', 'https://gw.example'])
   })
 
   test('replaces the address next to the model', () => {
@@ -846,25 +856,26 @@ describe('a setup', () => {
     ])
   })
 
-  test.each<readonly [string, Disk, string, boolean]>([
-    ['the one for the model in use', home({}, [otherEntry]), 'big', true],
+  test.each<readonly [string, object, Protocol, boolean]>([
+    ['the one for the model in use', { openai: [otherEntry, entry] }, 'chat', true],
     [
-      'the one of ours for the model, behind others of ours',
-      home({
-        modelProviders: { openai: [{ ...entry, id: 'first' }, otherEntry, entry] },
-      }),
-      'big',
+      'the one for the model in use, behind another of ours',
+      { openai: [{ ...entry, id: 'first' }, otherEntry, entry] },
+      'chat',
       true,
     ],
     [
       'none in the list of another protocol',
-      home({ modelProviders: { 'openai-responses': [otherEntry], openai: [entry] } }),
-      'big',
+      { openai: [otherEntry], 'openai-responses': [entry] },
+      'responses',
       false,
     ],
-    ['none behind ours', home({ modelProviders: { openai: [entry, otherEntry] } }), 'big', false],
-  ])('reports an entry that comes before ours: %s', (_, disk, model, isReported) => {
-    const { findings } = planOn(qwen, disk, chatOnly({ id: model }))
+    ['none behind ours', { openai: [entry, otherEntry] }, 'chat', false],
+  ])('reports an entry that comes before ours: %s', (_, modelProviders, protocol, isReported) => {
+    const { findings } = planOn(qwen, home({ modelProviders }), {
+      catalog: { models: [{ id: 'big' }] },
+      options: { model: 'big', protocol },
+    })
     const codes = findings.map(({ code }) => code)
     expect(codes.includes('qwen-same-model')).toBe(isReported)
   })
@@ -884,6 +895,20 @@ describe('a setup', () => {
   test('reports no login that is gone', () => {
     const { findings } = planOn(qwen, home(login({ selectedType: 'qwen-oauth' })))
     expect(findings).toEqual([])
+  })
+
+  test('changes the ID of no entry but the first: the others have theirs in their paths', () => {
+    const { edits } = planOn(qwen, home(), chatOnly({ id: 'big' }, { id: 'other' }))
+    const ids = edits[0]!.changes.filter(({ path }) => path.at(-1) === 'id')
+    expect(ids.map(({ value }) => value)).toEqual(['big'])
+  })
+
+  test('turns the thinking of no model off that chooses itself how long it thinks', () => {
+    const after = settingsAfter(home(), {
+      ...chatOnly({ id: 'claude-opus-5-5', outputLimit: 20_000 }),
+      options: { model: 'claude-opus-5-5', protocol: 'messages' },
+    })
+    expect(firstEntry(after).generationConfig).toEqual({ samplingParams: { max_tokens: 20_000 } })
   })
 
   test.each([
