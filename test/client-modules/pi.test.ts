@@ -80,7 +80,7 @@ describe('repoint reads the files as pi does', () => {
     ['a byte order mark', `\ufeff${pair}`],
     ['an empty file', ''],
     ['a missing "providers"', '{}'],
-    ['another provider of a wrong type', pair.replace('{\n', '{ "providers": { "x": 1 } }\n')],
+    ['another provider of a wrong type', json({ providers: { gateway: provider, x: 1 } })],
     ['an address that is not a string', pair.replace('"https://gw.example/v1"', '5')],
     ['an empty name of a model', pair.replace('"id": "small"', '"id": "small", "name": ""')],
     ['a size of 0', pair.replace('"id": "small"', '"id": "small", "maxTokens": 0')],

@@ -381,7 +381,7 @@ const read: ClientModule['read'] = (files) => {
     offered: provider.models.map(({ id }) => String(id)),
     origins: {
       baseUrl: originOf([models], [...providerPath(format, providerId), 'baseUrl']),
-      model: model && settings.path,
+      model: settings.path,
       key: sent?.keyPath,
     },
     login: isOther ? `the login for ${providerId} in auth.json` : undefined,
