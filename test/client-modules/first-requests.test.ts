@@ -82,6 +82,15 @@ describe('Qwen Code', () => {
     expect(hints).toEqual({ ...usual.hints, ...Object.fromEntries(cures) })
   })
 
+  test.each([
+    ['responses', 'openai-responses', 'max_output_tokens'],
+    ['messages', 'anthropic', 'max_tokens'],
+  ] as const)('limits an answer over %s as the entry says', async (protocol, login, name) => {
+    const disk = home('mine', { samplingParams: { max_tokens: 777 } }, login)
+    const { body } = await requestOf('qwen', disk, { protocol, model: 'mine' })
+    expect(body).toHaveProperty(name, 777)
+  })
+
   test('names the option for a limit that a gateway rejects, also of the entry', async () => {
     const config = { samplingParams: { max_tokens: 777 } }
     const { hints } = await requestOf('qwen', home('mine', config), { model: 'mine' })

@@ -371,6 +371,14 @@ describe('a setup rejects', () => {
     })
   })
 
+  test.each([auth, models, settings])('to leave a comment in %s', (path) => {
+    const disk = { ...piHome({}, {}, { [auth]: '{}' }) }
+    const commented = { ...disk, [path]: `/* mine */ ${disk[path]}` }
+    const { target } = planOn(pi, disk)
+    const files = filesOf(pi, aMachine(), commented)
+    expect(caught(() => pi.plan(files, target))).toMatchObject({ code: 'config-invalid' })
+  })
+
   test('a file that pi would still not read', () => {
     const disk = { ...piHome(), [models]: '{"providers":{"x":{"baseUrl":5}}}' }
     expect(caught(() => planOn(pi, disk))).toMatchObject({ code: 'config-invalid' })
