@@ -9,6 +9,7 @@ import type { CatalogModel, Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
   aContext,
+  aHistory,
   aMachine,
   byId,
   catalogWithWindows,
@@ -819,6 +820,33 @@ describe('a setup', () => {
     const { modelProviders } = settingsAfter({}, { catalog: { models } })
     const urls = Object.values<(typeof entry)[]>(modelProviders).map(([first]) => first?.baseUrl)
     expect(urls).toEqual(['https://gw.example/v1', 'https://gw.example'])
+  })
+
+  test('writes the key as a secret', () => {
+    const { edits } = planOn(qwen, {})
+    const secret = { value: key, isSecret: true, role: 'key' }
+    expect(edits[0]!.changes).toContainEqual({ path: ['env', variable], ...secret })
+  })
+
+  test('sends no headers of an entry without an address, which was for another service', () => {
+    const generationConfig = { timeout: 9000, customHeaders: { 'x-mine': 'a' } }
+    const disk = home({}, [], { baseUrl: undefined, generationConfig })
+    const after = firstEntry(settingsAfter(disk, chatOnly({ id: 'big' })))
+    expect(after.generationConfig).toEqual({ timeout: 9000 })
+  })
+
+  test.each([
+    ['all of them', {}, undefined],
+    ["those next to the user's settings", { timeout: 9000 }, { timeout: 9000 }],
+  ])('removes the tables that an earlier setup added, if they are empty: %s', (_, mine, left) => {
+    const limits = { contextWindowSize: 9000, samplingParams: { max_tokens: 9 } }
+    const disk = home({}, [], { generationConfig: { ...mine, ...limits } })
+    const earlier = new TextEncoder().encode(
+      String(home({}, [], Object.keys(mine).length > 0 ? { generationConfig: mine } : {})[file]),
+    )
+    const history = aHistory({ earlierVersionsOf: () => [earlier] })
+    const after = settingsAfter(disk, { ...chatOnly({ id: 'new' }), target: { history } })
+    expect(firstEntry(after).generationConfig).toEqual(left)
   })
 
   test('replaces the address next to the model', () => {

@@ -725,7 +725,7 @@ const launchSettings: ClientModule['launchSettings'] = (files, target, process) 
     api: apiOf[resolved.protocol],
     authHeader: resolved.protocol === 'messages',
     models: offeredIn(resolved).map((model) => ({
-      name: model.displayName ?? model.id,
+      name: model.id,
       reasoning: false,
       input: ['text'],
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
