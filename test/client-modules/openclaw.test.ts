@@ -382,6 +382,11 @@ describe('before a setup, check', () => {
   })
 })
 
+test('the key can be in another header over each protocol', () => {
+  const { protocols, sends } = openclaw
+  expect(Object.keys(sends.otherKeyHeaders ?? {}).sort()).toEqual([...protocols].sort())
+})
+
 describe('the settings of a gateway', () => {
   const pathsIn = (disk: Disk) => {
     const { config = [] } = openclaw.gatewaySettings(filesOf(openclaw, aMachine(), disk))
