@@ -1,0 +1,346 @@
+import { describe, expect, test } from 'vitest'
+import type { Machine } from '../../src/platform/platform.ts'
+import {
+  aMachine,
+  byId,
+  catalog,
+  type Disk,
+  filesOf,
+  findingsOn,
+  inputFor,
+  key,
+  planOn,
+  readValues,
+  text,
+} from './support.ts'
+
+const opencode = byId('opencode')
+const path = '.config/opencode/opencode.json'
+const authPath = '.local/share/opencode/auth.json'
+const baseURL = 'https://gw.example/v1'
+const npm = '@ai-sdk/openai-compatible'
+
+/** A home with a working configuration. The arguments override parts of it. */
+function aHome(inProvider: object = {}, more: object = {}, login: unknown = api('sk-a')): Disk {
+  const gateway = { npm, options: { baseURL }, models: { big: {} }, ...inProvider }
+  const config = { model: 'gateway/big', provider: { gateway }, ...more }
+  return { [path]: JSON.stringify(config), [authPath]: JSON.stringify({ gateway: login }) }
+}
+
+function api(ownKey: string) {
+  return { type: 'api', key: ownKey }
+}
+
+/** With these members of `options`, next to the address. */
+function withOptions(options: object, login?: unknown, more: object = {}): Disk {
+  return aHome({ options: { baseURL, ...options }, ...more }, {}, login)
+}
+
+function readBack(disk: Disk) {
+  return readValues(opencode, aMachine(), disk)
+}
+
+function codesOn(disk: Disk, env: Machine['env'] = {}): readonly string[] {
+  return findingsOn(opencode, disk, aMachine({ env })).map(({ code }) => code)
+}
+
+/** The configuration and the entry of the provider in auth.json after a setup. */
+function afterSetup(disk: Disk, setup: Parameters<typeof planOn>[2] = {}) {
+  const { edits } = planOn(opencode, disk, setup)
+  const [auth, config] = edits.map(({ after }) => JSON.parse(text(after) || '{}'))
+  return { login: auth.gateway, config, gateway: config.provider.gateway }
+}
+
+describe('repoint reads the key as opencode does', () => {
+  test.each([
+    ['from auth.json', {}, api('sk-a'), { key: 'sk-a', keyPath: `/home/ada/${authPath}` }],
+    ['from its own file first', { apiKey: 'sk-b' }, api('sk-a'), { keyPath: `/home/ada/${path}` }],
+    ['from a variable', { apiKey: '{env:NAME}' }, api('sk-a'), { keyFrom: { variable: 'NAME' } }],
+    ['from another file', { apiKey: '{file:x}' }, api('sk-a'), { keyFrom: 'elsewhere' }],
+  ])('%s', (_, options, login, expected) => {
+    expect(readBack(withOptions(options, login))).toMatchObject(expected)
+  })
+
+  test('not from a login, nor next to an empty key', () => {
+    expect(readBack(withOptions({}, { type: 'oauth', key: 'x' })).key).toBeUndefined()
+    expect(readBack(withOptions({ apiKey: '' })).key).toBeUndefined()
+  })
+
+  test('from the variable of the provider, unless the file has a key, even an empty one', () => {
+    const more = { env: ['NAME'] }
+    expect(readBack(withOptions({}, {}, more)).keyFrom).toEqual({ variable: 'NAME' })
+    expect(readBack(withOptions({ apiKey: '' }, {}, more)).keyFrom).toBeUndefined()
+  })
+
+  test('from an auth.json with a byte order mark', () => {
+    const disk = { ...aHome(), [authPath]: `\uFEFF${JSON.stringify({ gateway: api('sk-a') })}` }
+    expect(readBack(disk).key).toBe('sk-a')
+  })
+})
+
+test.each([
+  ['of the provider', {}, { protocol: 'chat', baseUrl: baseURL, unsetOptions: ['protocol'] }],
+  [
+    'of the model first',
+    { models: { big: { provider: { npm: '@ai-sdk/openai' } } } },
+    { protocol: 'responses', baseUrl: baseURL },
+  ],
+  [
+    'for messages, which has another base URL',
+    { npm: '@ai-sdk/anthropic' },
+    { protocol: 'messages', baseUrl: 'https://gw.example' },
+  ],
+])('reads the package %s', (_, inProvider, expected) => {
+  expect(readBack(aHome(inProvider))).toMatchObject(expected)
+})
+
+test('names a model of another provider completely, and lists its own', () => {
+  const disk = aHome({}, { small_model: 'other/small' })
+  expect(readBack(disk)).toMatchObject({ model: 'big', smallModel: 'other/small' })
+  expect(opencode.read(filesOf(opencode, aMachine(), disk)).offered).toEqual(['big'])
+})
+
+test("agents of the home folder are the user's own", () => {
+  const disk = { '.opencode/agent/a.md': '', 'work/.opencode/agent/b.md': '' }
+  const agents = filesOf(opencode, aMachine(), disk).filter(({ kind }) => kind === 'project-agent')
+  expect(agents.map((file) => file.path)).toEqual(['/home/ada/work/.opencode/agent/b.md'])
+})
+
+test.each([
+  [{ provider: { gateway: { options: { headers: { a: 'b' } } } } }],
+  [{ provider: { gateway: { env: ['NAME'] } } }],
+  [{ default_agent: 'x' }],
+])('reports the file of a project with %j', (config) => {
+  const disk = { ...aHome(), 'work/opencode.json': JSON.stringify(config) }
+  expect(codesOn(disk)).toEqual(['opencode-project-config'])
+})
+
+describe('the settings of a gateway', () => {
+  const settingsIn = (disk: Disk) => {
+    const { config = [], auth = [] } = opencode.gatewaySettings(filesOf(opencode, aMachine(), disk))
+    const shown = (paths: readonly (readonly unknown[])[]) =>
+      paths.map((setting) =>
+        setting.map((name) => (typeof name === 'string' ? name : '*')).join('.'),
+      )
+    return { config: shown(config), auth: shown(auth) }
+  }
+  const anthropic = (login: object): Disk => ({
+    [path]: JSON.stringify({
+      model: 'anthropic/big',
+      provider: { anthropic: { options: { baseURL, headers: {}, timeout: 5 }, models: {} } },
+    }),
+    [authPath]: JSON.stringify({ anthropic: login }),
+  })
+
+  test('are the provider, its models and its key', () => {
+    const more = { small_model: 'gateway/small', agent: { a: { model: 'other/x' } } }
+    expect(settingsIn(aHome({}, more))).toEqual({
+      config: ['provider.gateway', 'model', 'small_model'],
+      auth: ['gateway'],
+    })
+  })
+
+  test('are only the address and the headers of a provider that opencode ships, and no login', () => {
+    const moved = [
+      'model',
+      'provider.anthropic.options.baseURL',
+      'provider.anthropic.options.headers',
+    ]
+    expect(settingsIn(anthropic({ type: 'oauth' }))).toEqual({ config: moved, auth: [] })
+    expect(settingsIn(anthropic(api('sk-a'))).auth).toEqual(['anthropic'])
+  })
+
+  test('include the list of providers, if the list names no other one', () => {
+    const listed = (enabled_providers: readonly string[]) =>
+      settingsIn(aHome({}, { enabled_providers })).config.at(-1)
+    expect(listed(['gateway'])).toBe('enabled_providers')
+    expect(listed(['gateway', 'other'])).toBe('enabled_providers.*')
+  })
+
+  test('are none without an address', () => {
+    expect(settingsIn(aHome({ options: {} }))).toEqual({ config: [], auth: [] })
+  })
+})
+
+describe('a setup', () => {
+  test('replaces another login completely, and removes a key that goes into another header', () => {
+    const oauth = { type: 'oauth', refresh: 'r' }
+    expect(afterSetup(aHome({}, {}, oauth)).login).toEqual({ type: 'api', key })
+    const target = { keyHeader: 'x-api-key' } as const
+    const options = { protocol: 'chat' } as const
+    expect(afterSetup(aHome(), { target, options }).login).toBeUndefined()
+  })
+
+  test('removes the models of another gateway, also if `api` has its address', () => {
+    const inProvider = { api: 'https://other.example/v1', options: {} }
+    expect(afterSetup(aHome(inProvider)).gateway.models).not.toHaveProperty('big')
+    expect(afterSetup(aHome()).gateway.models).toHaveProperty('big')
+  })
+
+  test('keeps the settings of another gateway that opencode only uses itself', () => {
+    const kept = { whitelist: ['gpt-5.6-sol', 'gpt-5.4-mini'], blacklist: ['x'] }
+    const entry = { options: { effort: 'high', reasoningEffort: 'low' } }
+    const options = { baseURL: 'https://other.example/v1' }
+    const disk = aHome({ ...kept, options, models: { 'gpt-5.6-sol': entry } })
+    const { gateway } = afterSetup(disk)
+    expect(gateway).toMatchObject({ blacklist: ['x'], models: { 'gpt-5.6-sol': entry } })
+    expect(gateway.whitelist).toEqual(expect.arrayContaining(kept.whitelist))
+  })
+
+  test('chooses a small model, unless an earlier setup chose one', () => {
+    const disk = aHome({}, { small_model: 'gateway/old' })
+    expect(afterSetup(disk).config.small_model).not.toBe('gateway/old')
+    const earlier = { options: { model: 'gpt-5.4', smallModel: 'old' } }
+    expect(afterSetup(disk, { earlier }).config.small_model).toBe('gateway/old')
+
+    // Its picker does not offer that one.
+    const other = inputFor(catalog, { model: 'gpt-5.4' }, { options: { smallModel: 'gone' } })
+    expect(opencode.resolve(other).smallModel).toBe('gpt-5.4')
+  })
+
+  test('names no package if opencode used the model without one', () => {
+    const earlier = {
+      options: { model: 'gpt-5.4', protocol: 'chat' },
+      unsetOptions: ['protocol'],
+    } as const
+    expect(afterSetup({}, { earlier }).gateway.models['gpt-5.4']).not.toHaveProperty('provider')
+  })
+
+  test('says what the gateway reports: no tools, and answers of half the window at most', () => {
+    const models = [{ id: 'm', tools: false, contextWindow: 1001, outputLimit: 900 }]
+    const { gateway } = afterSetup({}, { catalog: { models }, options: { model: 'm' } })
+    expect(gateway.models.m).not.toHaveProperty('tool_call')
+    expect(gateway.models.m.limit).toEqual({ context: 1001, output: 501 })
+  })
+
+  test('asks about a key that it did not write, but not about a placeholder of another tool', () => {
+    const options = { baseURL: 'https://other.example/v1' }
+    const codes = (login: object) =>
+      planOn(opencode, aHome({ options }, {}, login)).findings.map(({ code }) => code)
+    expect(codes(api('sk-other'))).toContain('opencode-other-key')
+    expect(codes(api('PROXY_MANAGED'))).not.toContain('opencode-other-key')
+  })
+
+  test('leaves a provider with another package alone', () => {
+    const codes = (former: string) => {
+      const old = { npm: former, options: { baseURL }, models: {} }
+      const disk = { [path]: JSON.stringify({ provider: { old } }) }
+      const { findings } = planOn(opencode, disk, { context: { writtenBaseUrls: [baseURL] } })
+      return findings.map(({ code }) => code)
+    }
+    expect(codes(npm)).toEqual(['opencode-former-provider'])
+    expect(codes('@ai-sdk/openai')).toEqual([])
+  })
+})
+
+describe('check', () => {
+  const inline = { apiKey: 'sk-b' }
+  test.each([
+    [
+      'a key in the configuration next to one in auth.json',
+      withOptions(inline),
+      'opencode-api-key',
+    ],
+    ['a model that is not listed', aHome({ models: {} }), 'opencode-model-unlisted'],
+    ['a hidden model', aHome({ blacklist: ['big'] }), 'opencode-hidden'],
+    [
+      'an agent with another model',
+      aHome({}, { agent: { a: { model: 'b/c' } } }),
+      'opencode-agent-model',
+    ],
+    [
+      'a mode with another model',
+      aHome({}, { mode: { a: { model: 'b/c' } } }),
+      'opencode-agent-model',
+    ],
+    ['no key', aHome({}, {}, {}), 'opencode-no-key'],
+    ['a variable that is not set', withOptions({ apiKey: '{env:NAME}' }, null), 'opencode-no-key'],
+  ])('finds %s', (_, disk, code) => {
+    expect(codesOn(disk)).toContain(code)
+  })
+
+  test('finds that a list hides a provider that opencode ships', () => {
+    const config = { model: 'anthropic/x', enabled_providers: ['other'] }
+    expect(codesOn({ [path]: JSON.stringify(config) })).toEqual(['opencode-hidden'])
+  })
+
+  test('finds nothing if variables hold the key, or only the configuration', () => {
+    const noEntry = (inProvider: object) => ({
+      [path]: aHome(inProvider)[path]!,
+      [authPath]: '{}',
+    })
+    const env = { NAME: 'sk-x' }
+    const variable = { options: { baseURL, apiKey: '{env:NAME}' } }
+    expect(codesOn(noEntry(variable), env)).toEqual([])
+    expect(codesOn(noEntry({ env: ['OTHER', 'NAME'] }), env)).toEqual([])
+    expect(codesOn(noEntry({ options: { baseURL, ...inline } }))).toEqual([])
+  })
+
+  test('fixes a key in the file that a setup writes, and in no weaker one', () => {
+    const weaker = { provider: { gateway: { options: inline } } }
+    const disk = { ...aHome(), '.config/opencode/config.json': JSON.stringify(weaker) }
+    const isFixed = (found: Disk) =>
+      findingsOn(opencode, found).find(({ code }) => code === 'opencode-api-key')?.fix !== undefined
+    expect(isFixed(withOptions(inline))).toBe(true)
+    expect(isFixed(disk)).toBe(false)
+  })
+})
+
+describe('a run', () => {
+  const run = (disk: Disk, keyHeader: 'authorization' | 'x-api-key' = 'authorization') => {
+    const options = { protocol: 'chat' } as const
+    const { target } = planOn(opencode, {}, { options, target: { keyHeader } })
+    const { env, resumeKeeps } = opencode.launchSettings(
+      filesOf(opencode, aMachine(), disk),
+      target,
+      { args: [], env: { REPOINT_RUN_KEY: key }, tempFolder: '/run/one' },
+    )
+    const content = JSON.parse(env['OPENCODE_CONFIG_CONTENT']!)
+    return { content, resumeKeeps, id: content.model.split('/')[0] }
+  }
+
+  test('uses the provider in use, or a separate one if that one would send more', () => {
+    expect(run(aHome())).toMatchObject({ id: 'gateway', resumeKeeps: 'model' })
+    const separate = { id: 'repoint-run', resumeKeeps: 'gateway and model' }
+    expect(run(withOptions({ headers: { 'x-team': 'a' } }))).toMatchObject(separate)
+    expect(run(aHome(), 'x-api-key')).toMatchObject(separate)
+  })
+
+  test('is in no list of disabled providers', () => {
+    const { content } = run(aHome({}, { disabled_providers: ['gateway', 'other'] }))
+    expect(content.disabled_providers).toEqual(['other'])
+  })
+})
+
+describe('the first request', async () => {
+  const recordings = await opencode.loadRecordings()
+  const bodyOf = (protocol: 'chat' | 'responses' | 'messages', model: string, entry: object) => {
+    const disk = aHome({ models: { [model]: entry } }, { model: `gateway/${model}` })
+    const files = filesOf(opencode, aMachine(), disk)
+    return opencode.firstRequest(recordings, files, { model, protocol, env: {} }).body
+  }
+
+  test('has at most the limit that opencode sends', () => {
+    expect(bodyOf('chat', 'm', { limit: { output: 64_000 } })).toMatchObject({ max_tokens: 32_000 })
+    expect(bodyOf('chat', 'm', { limit: { output: 5 } })).toMatchObject({ max_tokens: 5 })
+  })
+
+  test('has no reasoning for a GPT that does not reason, nor for an open model', () => {
+    expect(bodyOf('responses', 'gpt-5.4', {})['reasoning']).toBeDefined()
+    expect(bodyOf('responses', 'gpt-5-chat', {})['reasoning']).toBeUndefined()
+    expect(bodyOf('responses', 'gpt-oss-120b', {})['reasoning']).toBeUndefined()
+  })
+
+  test('has the effort under one name', () => {
+    const body = bodyOf('chat', 'gpt-5.4', { options: { reasoningEffort: 'high' } })
+    expect(body).toMatchObject({ reasoning_effort: 'high' })
+    expect(body).not.toHaveProperty('reasoningEffort')
+  })
+
+  test('has the budget of thinking under the name of the request', () => {
+    const thinking = { type: 'enabled', budgetTokens: 2000 }
+    expect(bodyOf('messages', 'm', { options: { thinking } })).toMatchObject({
+      thinking: { type: 'enabled', budget_tokens: 2000 },
+    })
+  })
+})
