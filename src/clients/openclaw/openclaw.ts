@@ -199,7 +199,7 @@ const files: ClientModule['files'] = (machine, disk) => {
   return [{ ...editableFile('config', path), format: 'json5' }]
 }
 
-interface Provider extends PiProvider {
+interface OpenClawProvider extends PiProvider {
   /** The key that OpenClaw would send, as far as the configuration tells. */
   readonly key?: string
   /** The logins for the provider that the file names; OpenClaw keeps them in a database. */
@@ -228,7 +228,7 @@ interface OpenClawConfig extends StrictFile {
   readonly providerId?: string
   readonly model?: string
   /** Empty: there is none. */
-  readonly provider: Provider
+  readonly provider: OpenClawProvider
 }
 
 /**
@@ -302,7 +302,7 @@ function agentsIn(root: Table): readonly Agent[] {
   })
 }
 
-function providerIn(root: Table, id: string): Provider {
+function providerIn(root: Table, id: string): OpenClawProvider {
   const provider = providerOf(providerFormat, { root }, id)
   const { apiKey, auth } = provider.table
   const profiles = tableIn(root, ['auth', 'profiles'])
@@ -388,12 +388,12 @@ function changes(file: LoadedFile, target: SetupTarget): readonly SettingChange[
 
 // Checks.
 
-interface View extends ProviderView {
+interface OpenClawView extends ProviderView {
   readonly models: OpenClawConfig
-  readonly provider: Provider
+  readonly provider: OpenClawProvider
 }
 
-function viewOf(context: ClientContext, providerId: string, model: string): View {
+function viewOf(context: ClientContext, providerId: string, model: string): OpenClawView {
   const models = readConfig(fileOf(context.files, 'config'))
   const provider = providerIn(models.root, providerId)
   const { key, logins } = provider
@@ -480,7 +480,7 @@ function* checkIncludes({ root, path }: StrictFile): Findings {
  * its key comes first. A setup does that.
  */
 function* checkOtherLogin(
-  { models, providerId, provider: { usedLogin } }: View,
+  { models, providerId, provider: { usedLogin } }: OpenClawView,
   { canUseKey }: { readonly canUseKey: boolean },
 ): Findings {
   if (usedLogin === undefined) return
@@ -501,7 +501,7 @@ function* checkOtherLogin(
  * Reports how the provider itself changes its requests: with another key, a proxy, or certificates that are
  * not verified.
  */
-function* checkTransport({ models, providerId, provider }: View): Findings {
+function* checkTransport({ models, providerId, provider }: OpenClawView): Findings {
   if (provider.table['request'] === undefined) return
 
   const path = [...providerPath(providerFormat, providerId), 'request']
@@ -513,7 +513,7 @@ function* checkTransport({ models, providerId, provider }: View): Findings {
 }
 
 /** The agent that answers if the user names none must use our model; the others may use another one. */
-function* checkAgents({ models, providerId, model: ourModel }: View): Findings {
+function* checkAgents({ models, providerId, model: ourModel }: OpenClawView): Findings {
   for (const { id, path, model, isUsual } of models.agents) {
     if (model === `${providerId}/${ourModel}`) continue
 

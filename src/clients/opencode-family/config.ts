@@ -285,7 +285,7 @@ export function readAuth(file: LoadedFile): StrictFile {
 }
 
 /** A provider of the merged configuration. */
-export interface Provider {
+export interface OpencodeProvider {
   readonly table: Table
   readonly options: Table
   /** Absent: the client ships the provider, or there is none. */
@@ -300,7 +300,10 @@ interface KeyInHeader extends SentKey {
   readonly keyHeader: KeyHeader
 }
 
-export function providerIn({ merged, file, auth }: OwnConfig, id: string | undefined): Provider {
+export function providerIn(
+  { merged, file, auth }: OwnConfig,
+  id: string | undefined,
+): OpencodeProvider {
   const table = id === undefined ? {} : tableIn(merged, ['provider', id])
   const options = tableIn(table, ['options'])
   const login = id === undefined ? undefined : valueIn(auth.root, [id])
@@ -325,7 +328,7 @@ export function providerIn({ merged, file, auth }: OwnConfig, id: string | undef
 }
 
 /** Where the key of a provider comes from if no file holds it. */
-function keyFromOf({ table, options }: Provider): Endpoint['keyFrom'] {
+function keyFromOf({ table, options }: OpencodeProvider): Endpoint['keyFrom'] {
   const { apiKey: inline } = options
   if (typeof inline === 'string' && inline !== '') {
     const variable = /^\{env:(.*)\}$/.exec(inline)?.[1]
@@ -337,7 +340,7 @@ function keyFromOf({ table, options }: Provider): Endpoint['keyFrom'] {
 
 /** The protocol and the base URL of the model that the client starts with. */
 function readProtocol(
-  { table, url }: Provider,
+  { table, url }: OpencodeProvider,
   model: string | undefined,
 ): {
   readonly baseUrl?: string

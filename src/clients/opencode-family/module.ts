@@ -114,8 +114,8 @@ import {
   harmfulVariables,
   harmless,
   npmPath,
+  type OpencodeProvider,
   type OwnConfig,
-  type Provider,
   packages,
   providerIn,
   read,
@@ -311,15 +311,15 @@ function limitOf(
 // Checks.
 
 /** The client, its configuration, and the provider that a check is about. */
-interface View extends Fork {
+interface OpencodeView extends Fork {
   readonly context: ClientContext
   readonly config: OwnConfig
   readonly providerId: string
-  readonly provider: Provider
+  readonly provider: OpencodeProvider
 }
 
 /** @param wanted the provider of a setup. Absent: the one in use */
-function viewOf(fork: Fork, context: ClientContext, wanted?: string): View {
+function viewOf(fork: Fork, context: ClientContext, wanted?: string): OpencodeView {
   const config = readConfig(context.files)
   const providerId = wanted ?? config.providerId ?? defaultProviderId
   return { ...fork, context, config, providerId, provider: providerIn(config, providerId) }
@@ -394,12 +394,12 @@ function addressPath(providerId: string): readonly string[] {
  * At a dead proxy both wait without end. They obey HTTP_PROXY and http_proxy, also for 127.0.0.1, and not ALL_PROXY
  * (opencode 1.18.34, Kilo 7.7.9, 2026-11-29).
  */
-function checkProxy(view: View, url: string): Findings {
+function checkProxy(view: OpencodeView, url: string): Findings {
   return proxyFindings(view, url, view.context.machine.env)
 }
 
 /** Reports files that the client does not read or find. */
-function* checkSurroundings(view: View): Findings {
+function* checkSurroundings(view: OpencodeView): Findings {
   const { id, label, variables, context, config } = view
   yield* checkReadable(view, config)
   yield* relativePathFindings(view, context.machine, {
@@ -438,7 +438,7 @@ function* checkReadable(
   }
 }
 
-function* checkOtherKey(view: View, target: SetupTarget): Findings {
+function* checkOtherKey(view: OpencodeView, target: SetupTarget): Findings {
   const { id, context, config, providerId, provider } = view
   const { login: entry, url } = provider
   if (!isTable(entry) || entry['key'] === target.key) return
@@ -458,7 +458,10 @@ function* checkOtherKey(view: View, target: SetupTarget): Findings {
 }
 
 /** Reports lists that hide a provider or a model. In each, the stronger file's list replaces the weaker's. */
-function* checkLists({ id, label, config, providerId }: View, models: readonly string[]): Findings {
+function* checkLists(
+  { id, label, config, providerId }: OpencodeView,
+  models: readonly string[],
+): Findings {
   const lists = [
     { path: ['enabled_providers'], mustContain: true, ids: [providerId] },
     { path: ['disabled_providers'], mustContain: false, ids: [providerId] },
@@ -489,7 +492,7 @@ function* checkLists({ id, label, config, providerId }: View, models: readonly s
 }
 
 /** Reports what overrides the files, or bypasses them. An agent that sets a model does not use the default model. */
-function* checkOverridden(view: View): Findings {
+function* checkOverridden(view: OpencodeView): Findings {
   const { id, context, config, providerId } = view
   const agents = config.userFiles.flatMap((file) =>
     ['agent', 'mode'].flatMap((kind) =>
@@ -516,7 +519,7 @@ function* checkOverridden(view: View): Findings {
 
 /** The client merges the provider of a weaker file into ours. repoint does not write such a file. */
 function* checkWeakerFiles(
-  { id, label, context, providerId, provider }: View,
+  { id, label, context, providerId, provider }: OpencodeView,
   target: SetupTarget,
 ): Findings {
   const path = ['provider', providerId]
@@ -534,7 +537,7 @@ function* checkWeakerFiles(
   }
 }
 
-function* checkInlineKeys({ id, config, providerId }: View): Findings {
+function* checkInlineKeys({ id, config, providerId }: OpencodeView): Findings {
   const path = ['provider', providerId, 'options', 'apiKey']
   for (const file of config.userFiles) {
     const value = file.get(path)
@@ -550,7 +553,7 @@ function* checkInlineKeys({ id, config, providerId }: View): Findings {
   }
 }
 
-function* checkModel({ id, label, config, providerId }: View): Findings {
+function* checkModel({ id, label, config, providerId }: OpencodeView): Findings {
   const model = String(config.merged['model']).slice(providerId.length + 1)
   const path = ['provider', providerId, 'models', model]
   if (config.userFiles.some((file) => file.table(path))) return
@@ -563,7 +566,7 @@ function* checkModel({ id, label, config, providerId }: View): Findings {
   })
 }
 
-function* checkMissingKey(view: View): Findings {
+function* checkMissingKey(view: OpencodeView): Findings {
   const { label, context, config, providerId, provider } = view
   if (mayNeedNoKey(provider.url, context) || hasKeyFromOutside(provider, context)) return
   if (provider.sent !== undefined || config.auth.whyIgnored !== undefined) return
@@ -573,7 +576,10 @@ function* checkMissingKey(view: View): Findings {
 }
 
 /** Whether the key comes from a variable that is set, from another file or from a header. */
-function hasKeyFromOutside({ table, options }: Provider, { machine }: ClientContext): boolean {
+function hasKeyFromOutside(
+  { table, options }: OpencodeProvider,
+  { machine }: ClientContext,
+): boolean {
   const { apiKey: inline, headers } = options
   if (typeof inline === 'string' && inline !== '') {
     const variable = /^\{env:(.*)\}$/.exec(inline)
@@ -585,7 +591,7 @@ function hasKeyFromOutside({ table, options }: Provider, { machine }: ClientCont
 }
 
 /** Reports providers of earlier setups, and their keys. */
-function* checkFormerProviders(view: View, target: SetupTarget): Findings {
+function* checkFormerProviders(view: OpencodeView, target: SetupTarget): Findings {
   const { id: client, context, config, providerId } = view
   const auth = parseKind(context.files, 'auth')
   for (const [id, table] of config.file.members(['provider'])) {
