@@ -16,15 +16,15 @@ interface UserErrorOptions {
   /** What failed and where. A sentence about the state of the files is added to it. */
   readonly message: string
   /** The next thing to type or do. A flag is in braces, see `completeHint`. */
-  readonly hint?: string | undefined
+  readonly hint?: string
   /** The hint at a prompt, where the user types an answer and cannot use flags. Absent: the same as `hint`. */
-  readonly hintAtPrompt?: string | undefined
+  readonly hintAtPrompt?: string
   readonly filesState?: FilesState
   /** The finding that stops the command. */
-  readonly finding?: Finding | undefined
+  readonly finding?: Finding
   readonly cause?: unknown
   /** What the JSON document has in addition. */
-  readonly members?: Readonly<Record<string, unknown>> | undefined
+  readonly members?: Readonly<Record<string, unknown>>
 }
 
 /** A failure that the user can act on. Any other thrown error is a bug in repoint. */

@@ -107,8 +107,8 @@ function selectionOf({
   all,
 }: {
   readonly name: string | undefined
-  readonly olderThan?: number | undefined
-  readonly all?: true | undefined
+  readonly olderThan?: number
+  readonly all?: true
 }): Selection {
   const usageError = (message: string) =>
     new UserError({

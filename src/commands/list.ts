@@ -11,7 +11,7 @@ export interface CommandEntry {
   /** The heading of its group in the help. */
   readonly group: 'Set up' | 'Change' | 'Try' | 'Look' | 'Undo' | 'Shell'
   /** Other names that people use for it. repoint suggests the command, but does not accept these names. */
-  readonly alsoCalled?: readonly string[] | undefined
+  readonly alsoCalled?: readonly string[]
   /** On a terminal it begins with questions, so repoint discards what the user types before the first one. */
   readonly asksFirst?: boolean
   readonly load: () => Promise<{ readonly command: CommandFactory }>

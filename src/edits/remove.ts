@@ -40,7 +40,7 @@ export function removeAll(
   dialect: Dialect,
   parsed: ParsedText,
   paths: readonly SettingPath[],
-  { withBlankLine = false }: { readonly withBlankLine?: boolean | undefined } = {},
+  { withBlankLine = false }: { readonly withBlankLine?: boolean } = {},
 ): string {
   const { text } = parsed
   const removed = new Set<Member>()

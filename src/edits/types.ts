@@ -115,11 +115,11 @@ export interface Plan {
   /** The command that the user typed, without secrets: `codex`, `claude-gpt`, `rollback`. */
   readonly command: string
   /** Absent: `off`, or a repair of clients that use no gateway of repoint's. */
-  readonly address?: string | undefined
+  readonly address?: string
   /** The base URLs of the protocols. Absent: `{address}/v1`, and `{address}` for messages. */
   readonly baseUrls?: { readonly chat: string; readonly messages: string } | undefined
   /** The main model of the first client. */
-  readonly model?: string | undefined
+  readonly model?: string
   /** In write order: see docs/transaction.md. */
   readonly edits: readonly FileEdit[]
 }

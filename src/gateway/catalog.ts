@@ -35,7 +35,7 @@ export interface CatalogOptions {
   /** The base URL to request it from. Absent: the chat base URL. */
   readonly baseUrl?: string
   /** The user has named the models, so a slow catalog can be left out. */
-  readonly isOptional?: boolean | undefined
+  readonly isOptional?: boolean
 }
 
 /**

@@ -83,7 +83,7 @@ export interface FirstRequest {
   /** In lower case, without those of the connection and of the key. */
   readonly headers?: Readonly<Record<string, string>>
   /** Headers that the user has added to the model in the client's files. */
-  readonly addedHeaders?: readonly ExtraHeader[] | undefined
+  readonly addedHeaders?: readonly ExtraHeader[]
   /** The query of its URL. */
   readonly query?: string
   /**
@@ -91,7 +91,7 @@ export interface FirstRequest {
    * rejects or ignores it.
    * `withheld`: the client needs the check, and its settings keep it from asking.
    */
-  readonly safeguards?: Safeguards | 'withheld' | undefined
+  readonly safeguards?: Safeguards | 'withheld'
   /**
    * What the user can do if the gateway rejects a member or header, by its name. A setup offers to use a flag in
    * braces if its value is known: `{--no-reasoning}`, `{--output-limit TOKENS}`.
@@ -128,8 +128,8 @@ export interface Sender extends FirstRequest {
   /** The client's name, as shown. */
   readonly label: string
   /** The only header in which the client sends the key over this protocol. Absent: that of the gateway. */
-  readonly keyHeader?: KeyHeader | undefined
-  readonly accepts?: AcceptedResponses | undefined
+  readonly keyHeader?: KeyHeader
+  readonly accepts?: AcceptedResponses
 }
 
 /** Headers that can hold the key instead of the usual `authorization: Bearer KEY`. They hold it alone. */
@@ -168,19 +168,19 @@ export interface Gateway {
    */
   readonly address: string
   /** What a client appends its route to, in the origin of `address`. Absent: the usual ones. */
-  readonly baseUrls?: BaseUrls | undefined
+  readonly baseUrls?: BaseUrls
   /** Already cleaned. Never printed. */
-  readonly key?: string | undefined
+  readonly key?: string
   /** The header in which the gateway accepts the key. Absent: not known. */
-  readonly keyHeader?: KeyHeader | undefined
-  readonly headers?: readonly ExtraHeader[] | undefined
-  readonly query?: readonly QueryParameter[] | undefined
+  readonly keyHeader?: KeyHeader
+  readonly headers?: readonly ExtraHeader[]
+  readonly query?: readonly QueryParameter[]
   /** A PEM file with additional authorities. */
-  readonly caFile?: string | undefined
+  readonly caFile?: string
   /** The user allowed plain http to another machine. */
-  readonly allowHttp?: true | undefined
+  readonly allowHttp?: true
   /** The name that it is saved under. */
-  readonly name?: string | undefined
+  readonly name?: string
 }
 
 /** A gateway that this machine can send requests to. */
@@ -192,12 +192,12 @@ export interface GatewayAccess extends Gateway {
   /** For the whole of one request, in ms. */
   readonly timeoutMs: number
   /** The certificate stores of the client that is being set up. Absent: those that most clients use. */
-  readonly authorities?: CertificateStores | undefined
+  readonly authorities?: CertificateStores
   /** The source of the proxy variables and of those that `authorities` names. */
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortSignal
   /** Shared by all requests of this access. Absent: each request waits for `timeoutMs`. */
-  readonly hostState?: HostState | undefined
+  readonly hostState?: HostState
 }
 
 /** The state that the requests to one host share. A host that answers none of them is silent. */

@@ -81,7 +81,7 @@ export interface Ask {
   acceptTyping(): void
   input(question: {
     message: string
-    default?: string | undefined
+    default?: string
     /** Returns true, or the problem. */
     validate?: (answer: string) => true | string
   }): Promise<string>

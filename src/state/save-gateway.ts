@@ -22,7 +22,7 @@ export interface AnsweredProbe extends ModelAndProtocol {
 export interface GatewayToSave {
   /** Without a name, `saveGateway` chooses one. */
   readonly access: Omit<GatewayAccess, 'env' | 'signal'>
-  readonly proof?: AnsweredProbe | undefined
+  readonly proof?: AnsweredProbe
 }
 
 /**

@@ -123,7 +123,7 @@ function savedGatewayAt(world: World, address: string): SavedGateway | undefined
 export function findGatewayName(
   session: MaskingSession,
   protocol: Protocol,
-  endpoint: { readonly baseUrl?: string | undefined } & Pick<Gateway, 'key' | 'headers'>,
+  endpoint: { readonly baseUrl?: string } & Pick<Gateway, 'key' | 'headers'>,
 ): string | undefined {
   const { baseUrl, key, headers: sent } = endpoint
   if (baseUrl === undefined) return undefined

@@ -120,8 +120,8 @@ function applyResult(
     findings = [],
     mismatches = [],
   }: {
-    readonly findings?: readonly Finding[] | undefined
-    readonly mismatches?: readonly UserError[] | undefined
+    readonly findings?: readonly Finding[]
+    readonly mismatches?: readonly UserError[]
   },
 ): ApplyResult {
   const files = plan.edits.map((edit) => {

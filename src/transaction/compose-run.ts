@@ -35,7 +35,7 @@ export interface ComposedFile extends StagedFile {
 interface RunToCompose {
   readonly plan: Plan
   readonly plannedFiles: readonly PlannedFile[]
-  readonly rollback?: RollbackDetails | undefined
+  readonly rollback?: RollbackDetails
 }
 
 /**

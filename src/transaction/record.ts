@@ -172,12 +172,12 @@ export function isSameVersion(a: FileVersion | null, b: FileVersion | null): boo
 }
 
 /** Whether a setting decides where the client connects: its address, key or provider. */
-export function decidesEndpoint({ role }: { readonly role?: SettingRole | undefined }): boolean {
+export function decidesEndpoint({ role }: { readonly role?: SettingRole }): boolean {
   return role !== undefined && role !== 'model'
 }
 
 /** Whether a setting names the gateway: its address, or the provider with the address. */
-export function hasAddressRole({ role }: { readonly role?: SettingRole | undefined }): boolean {
+export function hasAddressRole({ role }: { readonly role?: SettingRole }): boolean {
   return role === 'address' || role === 'provider'
 }
 

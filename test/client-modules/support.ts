@@ -102,7 +102,7 @@ function absolute(disk: Disk, machine: Machine): Disk {
 export interface Setup {
   readonly options?: ClientOptions
   readonly earlier?: EarlierOptions
-  readonly catalog?: Catalog | undefined
+  readonly catalog?: Catalog
   readonly gatewayInfo?: Partial<GatewayInfo>
   readonly program?: ProgramFacts
   readonly machine?: Machine
@@ -253,9 +253,9 @@ export interface StateValues
     ClientOptions,
     Pick<ClientState, 'unsetOptions' | 'login'> {
   /** Absent: the usual one. */
-  readonly keyHeader?: OtherKeyHeader | undefined
-  readonly keyPath?: string | undefined
-  readonly broken?: string | undefined
+  readonly keyHeader?: OtherKeyHeader
+  readonly keyPath?: string
+  readonly broken?: string
 }
 
 export function valuesOf(state: ClientState): StateValues {

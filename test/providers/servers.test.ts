@@ -13,8 +13,8 @@ async function provide(name: string): Promise<RunningProvider> {
 
 interface Asked {
   readonly key?: string
-  readonly keyHeader?: KeyHeader | undefined
-  readonly model?: string | undefined
+  readonly keyHeader?: KeyHeader
+  readonly model?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 

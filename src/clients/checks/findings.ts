@@ -83,7 +83,7 @@ export function* unreadFileFinding(file: StrictFile, { effect, ...found }: Unrea
 export interface AddressInUse {
   readonly url: string | undefined
   /** The protocol, for a client with several. Absent: it has one. */
-  readonly protocol?: Protocol | undefined
+  readonly protocol?: Protocol
   readonly path: SettingPath
   readonly name: string
   /** The additional effect of a missing `/v1`. */

@@ -17,11 +17,11 @@ import { isBefore, type Version } from '../program/tested.ts'
 
 /** The current setup of a client. A setting with the same value overrides nothing. */
 export interface ConfiguredGateway {
-  readonly baseUrl?: string | undefined
-  readonly providerId?: string | undefined
-  readonly model?: string | undefined
+  readonly baseUrl?: string
+  readonly providerId?: string
+  readonly model?: string
   /** `repoint run` points its process there. */
-  readonly byRun?: true | undefined
+  readonly byRun?: true
 }
 
 /** @returns undefined if the client uses its own service */

@@ -10,11 +10,11 @@ import {
 declare module '../contract/options.ts' {
   interface ClientOptions {
     /** Claude Code lists the gateway's models in its picker. */
-    readonly isDiscovering?: boolean | undefined
+    readonly isDiscovering?: boolean
     /** Claude Code does not send its attribution block. */
-    readonly hidesAttribution?: boolean | undefined
+    readonly hidesAttribution?: boolean
     /** Claude Code sends no experimental betas, and nothing that belongs to them. */
-    readonly sendsNoBetas?: boolean | undefined
+    readonly sendsNoBetas?: boolean
   }
 }
 

@@ -109,7 +109,7 @@ export function ourChanges(now: ClaudeSettings, target: SetupTarget): readonly S
 /** A variable in the settings' `env`, as a setup wants it. */
 interface Variable {
   readonly name: string
-  readonly value?: string | undefined
+  readonly value?: string
   /** What happens to the present value if the setup has none. `variablesNextToPins` has an example. */
   readonly ifNoValue: IfNoValue
 }

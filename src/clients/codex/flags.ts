@@ -11,13 +11,13 @@ import {
 declare module '../contract/options.ts' {
   interface ClientOptions {
     /** Codex reads its models from a file of repoint's. */
-    readonly hasModelsFile?: boolean | undefined
+    readonly hasModelsFile?: boolean
     /** The earlier provider keeps its old key, in config.toml. */
-    readonly keepOldGateway?: boolean | undefined
+    readonly keepOldGateway?: boolean
   }
   interface EnumOptions {
     /** How Codex searches the web, with a tool that only the vendor's server runs. */
-    readonly webSearch?: string | undefined
+    readonly webSearch?: string
   }
 }
 

@@ -18,34 +18,34 @@ export const defaultProviderId = 'gateway'
  */
 export interface ClientOptions extends EnumOptions {
   /** For a client with slots: of the slot that it starts with. Its files have it in `slotModels`. */
-  readonly model?: string | undefined
+  readonly model?: string
   /** For titles and other small work. */
-  readonly smallModel?: string | undefined
-  readonly providerId?: string | undefined
+  readonly smallModel?: string
+  readonly providerId?: string
   /** For a client that supports several. */
-  readonly protocol?: Protocol | undefined
+  readonly protocol?: Protocol
   /** In tokens. */
-  readonly contextWindow?: number | undefined
+  readonly contextWindow?: number
   /** In tokens. */
-  readonly outputLimit?: number | undefined
-  readonly images?: boolean | undefined
-  readonly reasoning?: boolean | undefined
+  readonly outputLimit?: number
+  readonly images?: boolean
+  readonly reasoning?: boolean
 
   // For a client with slots.
 
   /** The slot that it starts with. */
-  readonly slot?: string | undefined
+  readonly slot?: string
   /** The pinned models. Any other slot has the client's own model. */
-  readonly slotModels?: Readonly<Record<string, string>> | undefined
+  readonly slotModels?: Readonly<Record<string, string>>
   /** The model that the client starts with, if it is in no slot. No flag sets it: the files of a client may. */
-  readonly startModel?: string | undefined
-  readonly subagentModel?: string | undefined
+  readonly startModel?: string
+  readonly subagentModel?: string
 }
 
 /** The options that hold one value of a fixed list, which is in the flag of each: see `EnumFlag`. */
 export interface EnumOptions {
   /** How long the model reasons. */
-  readonly reasoningEffort?: string | undefined
+  readonly reasoningEffort?: string
 }
 
 export type OptionName = keyof ClientOptions

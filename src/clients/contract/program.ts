@@ -95,9 +95,9 @@ export interface RecordedRequest {
 /** What the installed program reports about itself. */
 export interface ProgramFacts {
   /** Absent: it is not installed, or unknown; then the newest counts. */
-  readonly version?: string | undefined
+  readonly version?: string
   /** The list of models that it prints. */
-  readonly printedModels?: string | undefined
+  readonly printedModels?: string
 }
 
 /** The request that `firstRequest` describes. */

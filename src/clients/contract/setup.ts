@@ -22,7 +22,7 @@ import type { ClientState } from './state.ts'
 export interface ChosenOptions {
   readonly requested: ClientOptions
   /** The part of the earlier setup that still applies. Absent: the client was not set up, or `resetToDefaults`. */
-  readonly earlier?: EarlierOptions | undefined
+  readonly earlier?: EarlierOptions
   /** `--defaults`: the rules choose again, and the setup removes what was chosen before. */
   readonly resetToDefaults?: boolean
   /** The model that the user names when repoint asks: for everything that has no requested or earlier model. */
@@ -47,7 +47,7 @@ export class ModelNeeded extends UserError {}
 export interface GatewayInfo {
   readonly catalogAnswer: CatalogInfo
   /** The model that the gateway answered last, for any client. */
-  readonly provenModel?: ModelAndProtocol | undefined
+  readonly provenModel?: ModelAndProtocol
   /**
    * What the gateway rejected for this client, if another choice may help: `resolve` avoids the same model over
    * the same protocol if it has a choice.
@@ -57,11 +57,11 @@ export interface GatewayInfo {
    * What requests have shown about the models of this client's list, the one that it starts with first. Absent: no
    * request shows it, so the list contains what the gateway most likely serves.
    */
-  readonly samples?: readonly Sample[] | undefined
+  readonly samples?: readonly Sample[]
   /** The base URLs and the key header, as far as requests have found them. */
-  readonly accessSoFar?: Pick<GatewayAccess, 'baseUrls' | 'keyHeader'> | undefined
+  readonly accessSoFar?: Pick<GatewayAccess, 'baseUrls' | 'keyHeader'>
   /** No probe follows, so `resolve` must not choose what only a probe could prove. */
-  readonly noProbeFollows?: boolean | undefined
+  readonly noProbeFollows?: boolean
 }
 
 /** The gateway's catalog. Undefined: repoint has none. */
@@ -115,7 +115,7 @@ export interface ResolvedOptions {
   /** The models that a setup writes there, the one that the client starts with first. */
   readonly offered: readonly OfferedModel[]
   /** A model to request before `offered` is written: nothing has shown yet that the gateway serves its protocol. */
-  readonly nextSample?: ModelAndProtocol | undefined
+  readonly nextSample?: ModelAndProtocol
   /** `offered` contains every model that the gateway has for this client. */
   readonly offersWholeCatalog: boolean
   /** A file that describes models for the client: its text, and their IDs. */
@@ -143,10 +143,10 @@ export interface SetupTarget {
   readonly baseUrls: BaseUrls
   readonly key: string
   readonly keyHeader: KeyHeader
-  readonly headers?: readonly ExtraHeader[] | undefined
-  readonly query?: readonly QueryParameter[] | undefined
+  readonly headers?: readonly ExtraHeader[]
+  readonly query?: readonly QueryParameter[]
   /** The absolute path of a PEM file with more certificate authorities, if the gateway needs one. */
-  readonly caFile?: string | undefined
+  readonly caFile?: string
   readonly providerId: string
   readonly resolved: ResolvedOptions
   /** A plan keeps the user's own value for what nobody chose. */
@@ -158,7 +158,7 @@ export interface SetupTarget {
    */
   readonly fixes?: readonly FileFix[]
   /** Absent: a launch or a probe, which write none of the user's files. */
-  readonly history?: SetupHistory | undefined
+  readonly history?: SetupHistory
 }
 
 /** What earlier setups wrote, for a plan that removes it. */

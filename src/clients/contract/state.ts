@@ -9,16 +9,16 @@ export interface ClientState {
   /** The options that the client reads in its files. */
   readonly options: ClientOptions
   /** Options that no file sets: their values here are the client's default. */
-  readonly unsetOptions?: readonly OptionName[] | undefined
+  readonly unsetOptions?: readonly OptionName[]
   /** The model as the file names it, for reports. Absent: `options.model`. */
-  readonly shownModel?: string | undefined
+  readonly shownModel?: string
   /** The model IDs in the client's picker, for the provider in use. */
   readonly offered?: readonly string[]
   readonly origins: Origins
   /** The ID of the client whose setup wrote files that a family shares. Absent: the first one. */
-  readonly configuredAs?: string | undefined
+  readonly configuredAs?: string
   /** Another login that the client would use instead of our key, as shown: `a ChatGPT login`. */
-  readonly login?: string | undefined
+  readonly login?: string
   /** Why the client cannot read its files. */
   readonly findings: readonly Finding[]
 }
@@ -29,26 +29,26 @@ export interface Endpoint {
    * As configured, without a slash at the end. The client appends its route. Absent: it uses its own
    * service, also with a key in its files.
    */
-  readonly baseUrl?: string | undefined
-  readonly key?: string | undefined
+  readonly baseUrl?: string
+  readonly key?: string
   /** Where a key comes from that no file holds. `elsewhere`: the client runs a program or reads another file. */
   readonly keyFrom?: { readonly variable: string } | 'elsewhere' | undefined
   /** The header that holds the key, if there is one. */
   readonly keyHeader: KeyHeader
-  readonly headers?: readonly ExtraHeader[] | undefined
-  readonly query?: readonly QueryParameter[] | undefined
+  readonly headers?: readonly ExtraHeader[]
+  readonly query?: readonly QueryParameter[]
   /** The PEM file with more certificate authorities. Absent: the environment decides. */
-  readonly caFile?: string | undefined
+  readonly caFile?: string
   /** Another address that gets the key, for example from old conversations. */
-  readonly alsoSendsTo?: string | undefined
+  readonly alsoSendsTo?: string
 }
 
 /** The absolute paths of the files that set these values. */
 export interface Origins {
-  readonly baseUrl?: string | undefined
-  readonly model?: string | undefined
-  readonly smallModel?: string | undefined
-  readonly key?: string | undefined
+  readonly baseUrl?: string
+  readonly model?: string
+  readonly smallModel?: string
+  readonly key?: string
 }
 
 /** The key that a client sends. */

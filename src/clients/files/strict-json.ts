@@ -26,7 +26,7 @@ export interface JsonReader {
 /** A JSON file as its client reads it: without values if the client ignores it. */
 export interface StrictFile extends ParsedFile {
   /** Why the client ignores the whole file, as shown to the user, with line and column if they are known. */
-  readonly whyIgnored?: string | undefined
+  readonly whyIgnored?: string
   /** The client would read the file without the syntax that it does not accept. */
   readonly isRepairable: boolean
   readonly reader?: JsonReader

@@ -27,7 +27,7 @@ import {
 /** ` over responses`, for a client that speaks several protocols. */
 export function overProtocol(
   client: Pick<ClientModule, 'protocols'>,
-  options: { readonly protocol?: Protocol | undefined },
+  options: { readonly protocol?: Protocol },
 ): string {
   return client.protocols.length > 1 ? ` over ${protocolOf(client, options)}` : ''
 }
@@ -35,7 +35,7 @@ export function overProtocol(
 /** The protocol of the options, or the client's usual one. */
 export function protocolOf(
   client: Pick<ClientModule, 'protocols'>,
-  options: { readonly protocol?: Protocol | undefined },
+  options: { readonly protocol?: Protocol },
 ): Protocol {
   return options.protocol ?? client.protocols[0]
 }

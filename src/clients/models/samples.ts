@@ -24,7 +24,7 @@ const maxDenied = 3
 interface Offer {
   readonly others: readonly { readonly model: CatalogModel; readonly protocol: Protocol }[]
   /** The model to request next. Absent: every protocol of `others` is decided. */
-  readonly nextSample?: ModelAndProtocol | undefined
+  readonly nextSample?: ModelAndProtocol
   readonly findings: readonly Finding[]
 }
 

@@ -18,7 +18,7 @@ interface EditRequest {
   readonly file: LoadedFile
   readonly changes: readonly SettingChange[]
   /** The fixes of any files of the client. */
-  readonly fixes?: readonly FileFix[] | undefined
+  readonly fixes?: readonly FileFix[]
 }
 
 /**

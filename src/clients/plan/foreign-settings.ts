@@ -100,7 +100,7 @@ interface Search {
   /** `harmless`, parsed. */
   readonly rules: readonly {
     readonly pattern: readonly string[]
-    readonly wanted?: string | undefined
+    readonly wanted?: string
   }[]
   /** The paths that the plan changes below the table, as `pathKey` writes them. A picker may have thousands. */
   readonly changed: ReadonlySet<string>

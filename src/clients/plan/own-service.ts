@@ -41,7 +41,7 @@ export interface FilesFromRecords {
    * The files of the first column. Absent: no record has them. Then `withoutRuns` is the oldest state, and an undo
    * takes only settings without a role from it: its address may be another gateway's.
    */
-  readonly atOwnService?: LoadedFiles | undefined
+  readonly atOwnService?: LoadedFiles
   /** The files now, with the runs undone: `model` has its first value, `limit` is gone, the comment stays. */
   readonly withoutRuns: LoadedFiles
   /** The settings that the undone runs wrote, by the path of their file: `model`, `limit` and `key`. */

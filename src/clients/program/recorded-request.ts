@@ -14,7 +14,7 @@ export function recordedRequest(
   wanted: {
     readonly kind: string
     readonly protocol: Protocol
-    readonly version?: string | undefined
+    readonly version?: string
   },
 ): Omit<FirstRequest, 'headers'> & Required<Pick<FirstRequest, 'headers'>> {
   const { kind, protocol, version = newest } = wanted

@@ -20,7 +20,7 @@ import type { CheckResult } from '../status/check-results.ts'
 /** The result of `--fix`. */
 export interface FixResult {
   /** The ID of the run. */
-  readonly run?: string | undefined
+  readonly run?: string
   readonly edits: readonly FileEdit[]
   /** The problems that were fixed, or that a dry run would fix. */
   readonly fixed: readonly Problem[]
@@ -64,7 +64,7 @@ interface AvailableFix {
   /** They restore whole files. */
   readonly edits: readonly FileEdit[]
   /** Absent: the fix is safe. */
-  readonly asks?: ConsentQuestion | undefined
+  readonly asks?: ConsentQuestion
 }
 
 /** What repoint asks before a fix: the user may have made the change on purpose that it removes. */

@@ -40,7 +40,7 @@ export interface FoundGateway {
   readonly isAddressFromPrompt: boolean
   readonly keySource: KeySource
   /** The content of the import link, if the key came from one. */
-  readonly link?: ImportLink | undefined
+  readonly link?: ImportLink
 }
 
 /**

@@ -22,17 +22,17 @@ export type KeySource = 'given' | 'typed' | 'reused' | 'saved'
 /** What repoint knows of the gateway before it looks for it, from an earlier run or a first attempt. */
 export interface Preset {
   /** The known parts of the gateway. repoint neither looks for them nor asks for them. */
-  readonly gateway?: Partial<Gateway> | undefined
+  readonly gateway?: Partial<Gateway>
   /** The default answer to the question for the address. */
-  readonly defaultAddress?: string | undefined
+  readonly defaultAddress?: string
   /** Where an earlier try found the known key. Absent: it is `given`. */
-  readonly keySource?: KeySource | undefined
+  readonly keySource?: KeySource
   /** The gateways of active setups. At the question for a key, Enter reuses the key of the same address. */
   readonly inUse?: readonly GatewayInUse[]
   /** An import link that was already read. */
-  readonly link?: ImportLink | undefined
+  readonly link?: ImportLink
   /** The question for the address also offers saved gateways and known hosts, by name. */
-  readonly offersGateways?: boolean | undefined
+  readonly offersGateways?: boolean
 }
 
 /** The gateway of an active setup, with the client that uses it. */
@@ -60,7 +60,7 @@ export async function presetUnlessNamed(
   session: Session,
   flags: GatewayFlags,
   runs: Runs,
-): Promise<{ readonly preset: Preset; readonly inUse?: GatewayInUse | undefined }> {
+): Promise<{ readonly preset: Preset; readonly inUse?: GatewayInUse }> {
   const [inUse] = namesGateway(session, flags) ? [] : await gatewaysInUse(session, runs)
   const preset = inUse ? { gateway: inUse } : { defaultAddress: defaultAddress(session, runs) }
   return { preset, inUse }

@@ -31,7 +31,7 @@ export interface Offer {
   /** Absent: the program has not reported its version so far. */
   readonly program: InstalledProgram | undefined
   /** Why it cannot use the gateway. */
-  readonly problem?: Finding | undefined
+  readonly problem?: Finding
   /** The user must choose its model. */
   readonly needsModel: boolean
   /** The service that it uses now, for people. */

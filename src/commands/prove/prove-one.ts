@@ -32,7 +32,7 @@ export async function findGatewayToRead(
 ): Promise<
   Pick<FoundGateway, 'access' | 'findings'> & {
     readonly saved?: SavedGateway
-    readonly inUse?: GatewayInUse | undefined
+    readonly inUse?: GatewayInUse
   }
 > {
   if (gateway !== undefined && !isTypedAddress(session, gateway)) {

@@ -265,8 +265,8 @@ export function reportNothing(
     dryRun,
     heldBack,
   }: {
-    readonly redo?: true | undefined
-    readonly dryRun?: true | undefined
+    readonly redo?: true
+    readonly dryRun?: true
     readonly heldBack: readonly KeptSetting[]
   },
 ): number {

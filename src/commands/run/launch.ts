@@ -55,9 +55,9 @@ export interface LaunchRequest {
   readonly list?: CatalogInfo
   readonly process: ProcessToStart
   /** The model that the user named. */
-  readonly model?: string | undefined
+  readonly model?: string
   /** The gateway, if it is saved. */
-  readonly saved?: SavedGateway | undefined
+  readonly saved?: SavedGateway
   /** The versions of the installed clients by their program, if anything depends on them. */
   readonly versions: ReadonlyMap<string, ProgramVersion>
 }

@@ -7,7 +7,7 @@ export interface TypedCommand {
   /** The flags that this command has: `--model`. */
   readonly flags: readonly string[]
   /** The address that the user typed as an argument without a flag: `repoint check ADDRESS`. */
-  readonly address?: string | undefined
+  readonly address?: string
   /** Whether another program follows: `repoint run work -- codex`. */
   readonly startsProgram: boolean
 }
@@ -17,7 +17,7 @@ export interface HintSubject {
   /** The ID of the client. */
   readonly client?: string
   /** The saved gateway that the command names. It has its own address, key and headers. */
-  readonly saved?: SavedGateway | undefined
+  readonly saved?: SavedGateway
 }
 
 /** The flags that say how to reach a gateway, which are saved with it. */

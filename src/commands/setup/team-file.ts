@@ -31,9 +31,9 @@ import type { Session } from '../screen/session.ts'
 export interface TeamFile {
   readonly baseUrl: string
   /** The messages base URL, if it is not `baseUrl`. */
-  readonly messagesUrl?: string | undefined
-  readonly name?: string | undefined
-  readonly headers?: readonly ExtraHeader[] | undefined
+  readonly messagesUrl?: string
+  readonly name?: string
+  readonly headers?: readonly ExtraHeader[]
   readonly clients: readonly TeamClient[]
 }
 

@@ -43,7 +43,7 @@ export interface Container {
   /** In the order of the text. */
   readonly members: readonly Member[]
   /** The member that has this container as its value. The root and tables with a header have none. */
-  readonly owner?: Member | undefined
+  readonly owner?: Member
 }
 
 /** How a container separates its members. */

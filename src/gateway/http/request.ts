@@ -22,9 +22,9 @@ export interface RequestSpec extends ResponseLimits {
    * How long to wait for the end after enough text, in ms. If it does not come, the response has `isOpen`.
    * Absent: `streamEndMs`, and no `isOpen`.
    */
-  readonly endWithinMs?: number | undefined
+  readonly endWithinMs?: number
   /** The time limit for the response after the request is sent, in ms. Absent: `access.timeoutMs`. */
-  readonly answerWithinMs?: number | undefined
+  readonly answerWithinMs?: number
 }
 
 const maxRedirects = 3

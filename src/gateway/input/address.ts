@@ -12,7 +12,7 @@ import { readQuery } from './query.ts'
 
 export interface AddressOptions {
   /** Accepts plain http to another machine. */
-  readonly allowHttp?: boolean | undefined
+  readonly allowHttp?: boolean
 }
 
 /**

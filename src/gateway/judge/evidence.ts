@@ -86,7 +86,7 @@ export function isRejection({ status }: Evidence): boolean {
 export function isUnlisted({
   model,
   catalog,
-}: Pick<SentRequest, 'model'> & { readonly catalog?: Catalog | undefined }): boolean {
+}: Pick<SentRequest, 'model'> & { readonly catalog?: Catalog }): boolean {
   return catalog?.models.every(({ id }) => id !== model) === true
 }
 

@@ -57,18 +57,18 @@ export interface SentRequest {
   /** The requested model. Absent: the request names none. */
   readonly model?: string
   /** The client that would receive the response. Absent: any. */
-  readonly sender?: Sender | undefined
+  readonly sender?: Sender
   /** The catalog that the gateway sent for this key: it proves that the key is right, and names the nearest models. */
   readonly catalog?: Catalog
   /**
    * What else an API has answered at this base URL. `catalog`: a catalog request with this key, so neither of the
    * two is at fault. `route`: also a request to this route that names no model. Absent: nothing that is known.
    */
-  readonly apiAnswered?: 'catalog' | 'route' | undefined
+  readonly apiAnswered?: 'catalog' | 'route'
   /** The user told Node to accept any certificate, which repoint does not do. */
   readonly isCheckRefused?: boolean
   /** The client's certificate stores. Those that are set for Node can differ. */
-  readonly authorities?: CertificateStores | undefined
+  readonly authorities?: CertificateStores
   readonly hasNodeExtraCa?: boolean
   /** Removed from the words of a response. */
   readonly secrets: readonly string[]
@@ -91,5 +91,5 @@ export interface Outcome {
   /** The header that the gateway asks for, in lower case. */
   readonly wantedHeader?: string
   /** The flag of a setup without the part that the gateway rejects: `--no-reasoning`. */
-  readonly cure?: string | undefined
+  readonly cure?: string
 }

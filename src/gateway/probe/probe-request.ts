@@ -16,7 +16,7 @@ export interface RequestForm {
   /** Tools that the model does not need. `noop`: a tool of repoint's. */
   readonly tools?: readonly unknown[] | 'noop'
   /** The request of a client, with its messages and tools. Absent: a minimal request of repoint's. */
-  readonly clientRequest?: FirstRequest | undefined
+  readonly clientRequest?: FirstRequest
 }
 
 /** The token limit. The responses protocol rejects fewer than 16. */

@@ -43,11 +43,11 @@ import { hasLimit, probeUrl, type RequestForm, requestAt } from './probe-request
 /** A model to probe over a protocol. */
 export interface ProbeRequest extends ModelAndProtocol {
   /** The client that will use the model. Absent: any. */
-  readonly sender?: Sender | undefined
+  readonly sender?: Sender
   /** The catalog, if it was requested already. It names the nearest models, and saves a request. */
   readonly catalog?: CatalogAnswer
   /** Replaces the usual hint if the gateway does not serve the model to this key. */
-  readonly unservedHint?: string | undefined
+  readonly unservedHint?: string
 }
 
 /** A probe that is running. */

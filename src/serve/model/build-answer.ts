@@ -59,7 +59,7 @@ export function buildAnswer(
 function cutAtStop(
   { type, text }: Utterance,
   sequences: readonly string[],
-): { readonly text: string; readonly sequence?: string | undefined } {
+): { readonly text: string; readonly sequence?: string } {
   if (type !== 'text') return { text }
 
   let end = text.length

@@ -32,7 +32,7 @@ export interface ModelRequest {
    * The client returned altered thoughts. The request is rejected, unless the answer was recorded from
    * a vendor with the vendor's own signature.
    */
-  readonly alteredThought?: RequestRejection | undefined
+  readonly alteredThought?: RequestRejection
   /** In tokens. Undefined: no limit. */
   readonly maxOutputTokens: number | undefined
   readonly stopSequences: readonly string[]
@@ -46,13 +46,13 @@ export interface Tool {
   readonly name: string
   /** `function` takes a JSON object, `custom` takes free text (chat and responses only). */
   readonly kind: 'function' | 'custom'
-  readonly description?: string | undefined
+  readonly description?: string
   /** The JSON schema of the arguments, as the client sent it. */
   readonly parameters: unknown
   /** The vendor's name for a tool that it defines and the client executes. Its calls over responses have a form of their own. */
   readonly vendorType?: ClientToolType
   /** The client's group of the tool. Calls repeat it. */
-  readonly namespace?: string | undefined
+  readonly namespace?: string
   /** Tools that can only be called by a script that is passed to this tool. */
   readonly nested?: readonly string[]
 }

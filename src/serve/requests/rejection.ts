@@ -29,9 +29,9 @@ export const rewrittenHint =
 
 interface RejectionDetails {
   readonly param?: string
-  readonly code?: string | undefined
+  readonly code?: string
   readonly status?: number
-  readonly hint?: string | undefined
+  readonly hint?: string
 }
 
 type Path = readonly (string | number)[]

@@ -29,10 +29,10 @@ import { type SettingChecks, settingWays } from './undo-settings.ts'
 
 export interface UndoOptions {
   /** Restores the copies byte for byte, even if someone changed the files since. */
-  readonly force?: boolean | undefined
+  readonly force?: boolean
   /** Only the files of these clients. */
-  readonly clients?: readonly string[] | undefined
-  readonly findSituations?: FindSituations | undefined
+  readonly clients?: readonly string[]
+  readonly findSituations?: FindSituations
 }
 
 /**

@@ -13,7 +13,7 @@ export interface Answer {
   readonly asked: Row[1]
   readonly status: number
   readonly body: Row[3]
-  readonly more?: Row[5] | undefined
+  readonly more?: Row[5]
 }
 
 export function diagnoseRow([, asked, status, body, , more]: Row) {

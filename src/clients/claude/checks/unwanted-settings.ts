@@ -28,7 +28,7 @@ interface Unwanted
   extends Pick<Finding, 'code' | 'message'>,
     Partial<Pick<Finding, 'hint' | 'needsConsentTo' | 'severity'>> {
   /** The new value. Undefined: the setting is removed. */
-  readonly value?: string | undefined
+  readonly value?: string
 }
 
 export function settingsRepair(...changes: readonly SettingChange[]): FileFix {

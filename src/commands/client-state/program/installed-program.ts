@@ -11,7 +11,7 @@ import { packagedVersion } from './packaged-version.ts'
 /** What is known of a client's program. Empty: it is not installed, or nothing depends on its version. */
 export interface InstalledProgram extends ProgramFacts {
   /** Why the version of the installed program is unknown. */
-  readonly versionProblem?: string | undefined
+  readonly versionProblem?: string
 }
 
 /** An installed program that was asked only for its version. */

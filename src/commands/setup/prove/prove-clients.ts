@@ -66,7 +66,7 @@ export interface ProvenSetup extends SetupContext {
   readonly access: GatewayAccess
   readonly catalog: Catalog | undefined
   /** The balance of the key. Absent: the gateway does not report it, or not in time. */
-  readonly balance?: Balance | undefined
+  readonly balance?: Balance
   /** What the user should know about the gateway. */
   readonly findings: readonly Finding[]
 }

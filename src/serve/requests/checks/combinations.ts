@@ -34,37 +34,37 @@ interface Combination {
   // The requests that it concerns.
   readonly protocols: readonly string[]
   /** Families and generations, as in generations.ts. Absent: every model. */
-  readonly models?: string | undefined
+  readonly models?: string
   /** The first version of the messages protocol that rejects the value. */
-  readonly since?: string | undefined
+  readonly since?: string
   /** Counts if the request has none of these betas. */
-  readonly betas?: readonly string[] | undefined
+  readonly betas?: readonly string[]
   /** Checked before the members, whose check would report a less exact problem. */
-  readonly isBeforeMembers?: boolean | undefined
+  readonly isBeforeMembers?: boolean
 
   // The value that it rejects. At most one of the last seven is set. Without one, it rejects every value.
   /** The paths of the value, separated by spaces. An absent value is accepted. */
   readonly paths: string
   /** Rejects only these. */
-  readonly rejected?: readonly unknown[] | undefined
+  readonly rejected?: readonly unknown[]
   /** Rejects all but these. */
-  readonly accepted?: readonly unknown[] | undefined
+  readonly accepted?: readonly unknown[]
   /** Rejects larger ones. */
-  readonly maximum?: number | undefined
+  readonly maximum?: number
   /** Rejects smaller ones. */
-  readonly minimum?: number | undefined
+  readonly minimum?: number
   /** Rejects texts that match this regular expression. */
-  readonly matches?: string | undefined
+  readonly matches?: string
   /** Rejects values that are not at one of these paths, separated by spaces: names that exist nowhere else. */
-  readonly references?: string | undefined
+  readonly references?: string
   /** Rejects values that an earlier value at the path repeats. */
-  readonly isUnique?: boolean | undefined
+  readonly isUnique?: boolean
 
   // The other members with which it rejects the value, by their paths.
   /** All are present. An empty list counts as absent. */
-  readonly with?: readonly string[] | undefined
+  readonly with?: readonly string[]
   /** None is present. */
-  readonly without?: readonly string[] | undefined
+  readonly without?: readonly string[]
   /** Each has one of these values. */
   readonly where?: Readonly<Record<string, readonly unknown[] | undefined>> | undefined
   /** None has one of these values. */
@@ -75,12 +75,12 @@ interface Combination {
    * May contain the placeholders `{model}`, `{value}`, `{maximum}`, `{minimum}`, `{place}`, `{parent}`, `{PATH}` and
    * `{0}`.
    */
-  readonly message?: string | undefined
+  readonly message?: string
   /** Replaces the message: the feature that this gateway does not support. */
-  readonly unsupported?: string | undefined
+  readonly unsupported?: string
   /** Absent: the path of the rejected value. */
-  readonly param?: string | undefined
-  readonly code?: string | undefined
+  readonly param?: string
+  readonly code?: string
 }
 
 /** A combination for one of its paths. */
