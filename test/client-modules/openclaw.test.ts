@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientContext, ClientWorld } from '../../src/clients/contract/client.ts'
+import type { OfferedModel } from '../../src/clients/contract/setup.ts'
 import { emptyState } from '../../src/clients/contract/state.ts'
 import { outputLimitCures } from '../../src/clients/options/flags.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
@@ -495,7 +496,16 @@ describe('a run', () => {
     const launched = openclaw.launchSettings(files, target, launchInput)
     const config = JSON.parse(launched.files!['openclaw-run.json']!)
     expect(config.models.providers['repoint-run']).toMatchObject({ authHeader: true })
-    expect(JSON.stringify(run({}).files)).not.toContain('authHeader')
+
+    // Also for a model that the user can choose later.
+    const chat = planOn(openclaw, {}).target
+    const claude = { id: 'claude-opus-4-8', protocol: 'messages' } as const
+    const written = (offered: readonly OfferedModel[]) => {
+      const mixed = { ...chat, resolved: { ...chat.resolved, offered } }
+      return JSON.stringify(openclaw.launchSettings(files, mixed, launchInput).files)
+    }
+    expect(written([claude])).toContain('authHeader')
+    expect(written([])).not.toContain('authHeader')
   })
 
   test('separates the folders of included files as Windows does', () => {

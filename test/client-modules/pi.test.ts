@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { unknownVariableFindings } from '../../src/clients/checks/environment.ts'
 import type { ClientContext } from '../../src/clients/contract/client.ts'
+import type { OfferedModel } from '../../src/clients/contract/setup.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { plainPath } from '../../src/edits/values/paths.ts'
@@ -705,6 +706,16 @@ describe('a run', () => {
         { ...usual, id: 'other', name: 'other', contextWindow: 50_000 },
       ],
     })
+
+    // Also for a model that the user can choose later.
+    const { target: chat } = planOn(pi, {})
+    const claude = { id: 'claude-opus-4-8', protocol: 'messages' } as const
+    const sendsBearer = (offered: readonly OfferedModel[]) => {
+      const mixed = { ...chat, resolved: { ...chat.resolved, offered } }
+      return JSON.parse(pi.launchSettings(files, mixed, launchInput).env['REPOINT_RUN_PI']!)
+        .authHeader
+    }
+    expect([sendsBearer([]), sendsBearer([claude])]).toEqual([false, true])
   })
 })
 

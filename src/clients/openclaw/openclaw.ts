@@ -68,6 +68,7 @@ import {
   providerChanges,
   providerOf,
   providerPath,
+  usesMessages,
 } from '../pi-family/providers.ts'
 import { planOneFile, removal } from '../plan/edit-file.ts'
 import { newEntry } from '../plan/entries.ts'
@@ -663,13 +664,12 @@ const launchSettings: ClientModule['launchSettings'] = (files, target, process) 
 
 function runProvider(target: SetupTarget, headers: ReturnType<typeof headersInVariables>) {
   const { baseUrl, resolved } = target
-  const { protocol } = resolved
   return {
     baseUrl,
-    api: apiOf[protocol],
+    api: apiOf[resolved.protocol],
     apiKey: `\${${launchKeyVariable}}`,
     ...providerFormat.always,
-    ...(protocol === 'messages' && { authHeader: true }),
+    ...(usesMessages(resolved) && { authHeader: true }),
     headers: Object.fromEntries(headers.map(({ name, variable }) => [name, `\${${variable}}`])),
     models: offeredIn(resolved).map((model) => newEntry(membersOf(providerFormat, model, target))),
   }

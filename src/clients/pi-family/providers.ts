@@ -16,7 +16,7 @@ import {
 import { addressFindings } from '../checks/other-tools.ts'
 import type { ClientContext, ClientName } from '../contract/client.ts'
 import type { LoadedFile } from '../contract/files.ts'
-import type { OfferedModel, SetupTarget } from '../contract/setup.ts'
+import type { OfferedModel, ResolvedOptions, SetupTarget } from '../contract/setup.ts'
 import type { ClientState, SentKey } from '../contract/state.ts'
 import {
   isOwnAddress,
@@ -178,9 +178,6 @@ export function providerChanges(
     })
 
   const isOtherGateway = pointsElsewhere(now.url, baseUrl)
-  const usesMessages = [resolved, ...resolved.offered].some(
-    ({ protocol }) => protocol === 'messages',
-  )
   const changes: readonly SettingChange[] = [
     { path: [...path, 'baseUrl'], value: baseUrl },
     { path: [...path, 'api'], value: apiOf[resolved.protocol] },
@@ -188,7 +185,7 @@ export function providerChanges(
     ...Object.entries(format.always).map(([name, value]) => ({ path: [...path, name], value })),
     // Without it, the client sends the key only as x-api-key over messages; pi adds the value of
     // ANTHROPIC_AUTH_TOKEN.
-    ...(usesMessages ? [{ path: [...path, 'authHeader'], value: true }] : []),
+    ...(usesMessages(resolved) ? [{ path: [...path, 'authHeader'], value: true }] : []),
     ...headerChanges([...path, 'headers'], now.table['headers'], target, isOtherGateway),
     ...modelChanges(format, file, now, target),
   ]
@@ -425,4 +422,9 @@ export function* checkFormerProviders(
       hasKey: true,
     })
   }
+}
+
+/** Whether a model of the provider is requested over messages. */
+export function usesMessages(resolved: ResolvedOptions): boolean {
+  return [resolved, ...resolved.offered].some(({ protocol }) => protocol === 'messages')
 }

@@ -65,6 +65,7 @@ import {
   providerChanges,
   providerOf,
   providerPath,
+  usesMessages,
 } from '../pi-family/providers.ts'
 import { editFile } from '../plan/edit-file.ts'
 import { newEntry } from '../plan/entries.ts'
@@ -723,7 +724,7 @@ const launchSettings: ClientModule['launchSettings'] = (files, target, process) 
     id,
     baseUrl: target.baseUrl,
     api: apiOf[resolved.protocol],
-    authHeader: resolved.protocol === 'messages',
+    authHeader: usesMessages(resolved),
     models: offeredIn(resolved).map((model) => ({
       name: model.id,
       reasoning: false,
