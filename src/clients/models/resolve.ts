@@ -9,7 +9,7 @@ import {
   supportsAny,
 } from '../../gateway/models/rules.ts'
 import type { Catalog, ModelAndProtocol, Protocol } from '../../gateway/types.ts'
-import { listWords } from '../../text.ts'
+import { counted, listWords } from '../../text.ts'
 import type { Client } from '../contract/client.ts'
 import {
   catalogIn,
@@ -97,7 +97,7 @@ export function whichModel(
     usable.some(({ id }) => id === model),
   )
   const last = rejected.at(-1)
-  const which = `Which of the gateway's ${usable.length} models? repoint knows no default among them`
+  const which = `repoint knows no default among the gateway's ${counted(usable.length, 'model')}`
   const tried = listWords([...new Set(rejected.map(({ model }) => model))])
   return new ModelNeeded({
     code: last?.error.code ?? 'usage',
