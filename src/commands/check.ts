@@ -170,7 +170,9 @@ function show(
 
   const others = working.filter((result) => !shown.includes(result))
   if (others.length > 0)
-    session.say(`✔ Not installed: ${listWords(others.map(({ client }) => client.label))}`)
+    session.say(
+      `✔ Would work, not installed: ${listWords(others.map(({ client }) => client.label))}`,
+    )
   for (const { message, labels, hint } of failuresIn(session, results)) {
     session.say(`✗ ${listWords(labels)}: ${message}`)
     if (hint !== undefined) session.say(`  → ${hint}`)

@@ -107,7 +107,10 @@ export function whichModel(
         : last === undefined
           ? which
           : `${which}, and the gateway rejects ${tried} (${last.error.message})`,
-    hint: `Name one with --model${colonList(usable.slice(0, 5).map(({ id }) => id))}${allModels(gatewayInfo, 5)}`,
+    hint:
+      usable.length === 0
+        ? undefined
+        : `Name one with --model${colonList(usable.slice(0, 5).map(({ id }) => id))}${allModels(gatewayInfo, 5)}`,
   })
 }
 
