@@ -209,7 +209,8 @@ function failuresIn(session: Session, results: readonly ClientResult[]) {
   >()
   for (const { client, error } of results.filter(isFailed)) {
     const { message } = error
-    const hint = error.hint && session.completeHint(error.hint, client.id)
+    const cure = error.hint && session.completeHint(error.hint, client.id)
+    const hint = cure?.includes('repoint check ') ? undefined : cure
     const reason = withoutRequestId(message)
     const failure = failures.get(reason) ?? { message, labels: [], ...compact({ hint }) }
     failure.labels.push(client.label)

@@ -198,6 +198,13 @@ test('no hint asks for a model where no listed model has the protocol of the cli
     env: { REPOINT_API_KEY: gateway.key, PATH: `${home.at('bin')}:${process.env['PATH']}` },
   })
   expect(stdout).toContain('Codex: The gateway has no model for the responses protocol\n')
-  expect(stdout).not.toMatch(/--model\n/)
+  expect(stdout).not.toMatch(/--model\n|repoint check/)
   expect(stdout).toMatch(/Would work, not installed: opencode/)
+
+  const alone = await runHere(home, ['codex', '--base-url', gateway.url, '--yes'], {
+    REPOINT_API_KEY: gateway.key,
+  })
+  expect(alone.json['error']).toMatchObject({
+    hint: `Which clients can use it: repoint check ${gateway.url}/v1`,
+  })
 })

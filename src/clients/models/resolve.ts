@@ -98,6 +98,7 @@ export function whichModel(
   )
   const last = rejected.at(-1)
   const which = `repoint knows no default among the gateway's ${counted(usable.length, 'model')}`
+  const address = gatewayInfo.accessSoFar?.baseUrls?.chat
   const tried = listWords([...new Set(rejected.map(({ model }) => model))])
   return new ModelNeeded({
     code: last?.error.code ?? 'usage',
@@ -109,7 +110,7 @@ export function whichModel(
           : `${which}, and the gateway rejects ${tried} (${last.error.message})`,
     hint:
       usable.length === 0
-        ? undefined
+        ? address && `Which clients can use it: repoint check ${address}`
         : `Name one with --model${colonList(usable.slice(0, 5).map(({ id }) => id))}${allModels(gatewayInfo, 5)}`,
   })
 }
