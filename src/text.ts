@@ -24,6 +24,11 @@ export const secretMask = '....'
 /** The shortest secret whose last characters are shown. */
 const minHintedLength = 12
 
+/** A gateway's error without the ID of the request, which only the gateway's operator can use. */
+export function withoutRequestId(message: string): string {
+  return message.replace(/ \(request id: [^)]*\)/g, '')
+}
+
 /** Masks a secret. The last 4 characters of a long secret stay, so that people can recognize it. */
 export function maskSecret(secret: string): string {
   return secret.length >= minHintedLength ? secretMask + secret.slice(-4) : secretMask

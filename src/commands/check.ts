@@ -7,7 +7,7 @@ import { shownBalance } from '../gateway/balance.ts'
 import { withKnownFacts } from '../gateway/models/facts.ts'
 import { catalogEntry } from '../gateway/models/rules.ts'
 import type { Catalog, GatewayAccess, ModelFacts, Protocol } from '../gateway/types.ts'
-import { counted, listWords } from '../text.ts'
+import { counted, listWords, withoutRequestId } from '../text.ts'
 import type { ClientNow } from './client-state/client-facts.ts'
 import { clientsNow } from './client-state/client-now.ts'
 import { isInstalled } from './client-state/program/installed-program.ts'
@@ -170,7 +170,9 @@ function show(
 
   const others = working.filter((result) => !shown.includes(result))
   if (others.length > 0)
-    session.say(`✔ Not installed: ${listWords(others.map(({ client }) => client.label))}`)
+    session.say(
+      `✔ Would work, not installed: ${listWords(others.map(({ client }) => client.label))}`,
+    )
   for (const { message, labels, hint } of failuresIn(session, results)) {
     session.say(`✗ ${listWords(labels)}: ${message}`)
     if (hint !== undefined) session.say(`  → ${hint}`)
@@ -207,9 +209,9 @@ function failuresIn(session: Session, results: readonly ClientResult[]) {
   >()
   for (const { client, error } of results.filter(isFailed)) {
     const { message } = error
-    const hint = error.hint && session.completeHint(error.hint, client.id)
-    // Each request has an ID of its own.
-    const reason = message.replace(/ \(request id: [^)]*\)/g, '')
+    const cure = error.hint && session.completeHint(error.hint, client.id)
+    const hint = cure?.includes('repoint check ') ? undefined : cure
+    const reason = withoutRequestId(message)
     const failure = failures.get(reason) ?? { message, labels: [], ...compact({ hint }) }
     failure.labels.push(client.label)
     failures.set(reason, failure)

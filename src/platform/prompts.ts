@@ -208,15 +208,13 @@ async function checkboxUntil(
   outdated: AbortSignal,
 ): Promise<string[] | undefined> {
   const currentChoices = choices()
+  const lineCount = currentChoices.flatMap(({ name }) => name.split('\n')).length
 
   const prompt = checkbox(
     {
       message,
       choices: currentChoices.map(compact),
-      pageSize: Math.max(
-        7,
-        Math.min(currentChoices.length, terminal.stdout.rows - linesAroundList),
-      ),
+      pageSize: Math.max(7, Math.min(lineCount, terminal.stdout.rows - linesAroundList)),
       // Selecting all at once would select two setups of the same files.
       shortcuts: { all: null, invert: null },
       validate: (chosen) => validate(chosen.map(({ value }) => value)),

@@ -184,3 +184,27 @@ test('clients that fail for the same reason share a line', async () => {
   const lines = stdout.split('\n').filter((line) => /\b(?:opencode|Kilo)\b/.test(line))
   expect(lines).toHaveLength(1)
 })
+
+test('no hint asks for a model where no listed model has the protocol of the client', async () => {
+  const models = ['claude-opus-5-5', 'claude-sonnet-5-5'].map((id) => ({
+    id,
+    ownedBy: 'team',
+    endpointTypes: ['anthropic'],
+  }))
+  const gateway = await withGateway({ key: 'sk-canary-5f4e3d2c1b0a9988', models }, onTestFinished)
+  const home = aHome()
+  home.put('bin/claude', '#!/bin/sh\necho 2.1.330\n', 0o755)
+  const { stdout } = await runInProcess(home, ['check', gateway.url], {
+    env: { REPOINT_API_KEY: gateway.key, PATH: `${home.at('bin')}:${process.env['PATH']}` },
+  })
+  expect(stdout).toContain('Codex: The gateway has no model for the responses protocol\n')
+  expect(stdout).not.toMatch(/--model\n|repoint check/)
+  expect(stdout).toMatch(/Would work, not installed: opencode/)
+
+  const alone = await runHere(home, ['codex', '--base-url', gateway.url, '--yes'], {
+    REPOINT_API_KEY: gateway.key,
+  })
+  expect(alone.json['error']).toMatchObject({
+    hint: `Which clients can use it: repoint check ${gateway.url}/v1`,
+  })
+})

@@ -1,5 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { builtInCatalog, type CatalogEntry, type Gateway } from '../../src/serve/index.ts'
+import {
+  builtInCatalog,
+  type CatalogEntry,
+  type Fault,
+  type Gateway,
+} from '../../src/serve/index.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
@@ -31,7 +36,8 @@ async function askedForAModel(home: Home) {
   run.type(keys.enter)
   await run.shows(/Claude Code +not installed, asks for its model/)
   run.type(`${keys.space}${keys.down}${keys.space}${keys.enter}`)
-  await run.shows('no model for the slot sonnet. Which model should Claude Code use?')
+  await run.shows('no model for the slot sonnet')
+  await run.shows('Which model should Claude Code use?')
   return run
 }
 
@@ -187,6 +193,76 @@ test.each(terminals.filter(([name]) => name !== '100 columns' && name !== 'a dum
     )
   },
 )
+
+const unusable: readonly (readonly [string, Fault, string])[] = [
+  ['a web page', { webPage: true }, 'A web page answers at'],
+  ['a 502', { status: 502 }, 'HTTP 502'],
+  ['an IP list', { status: 403, message: 'Your IP is not in the allowlist' }, 'allowlist'],
+]
+
+test.each(unusable)(
+  'at %s, guided setup stops before it asks for clients',
+  async (_, fault, cause) => {
+    const faulty = await withGateway({ key: canary, faults: [fault] }, onTestFinished)
+    // Claude Code needs no list of models, Codex does.
+    for (const names of [['codex'], ['codex', 'claude']]) {
+      const home = homeWith(Object.fromEntries(names.map((name) => [name, '2.1.330'])))
+      const run = askInProcess(home, [], { env: { PATH: pathOf(home) } })
+      await typeAddress(run, faulty.url)
+      await run.shows('API key')
+      run.type(`${canary}${keys.enter}`)
+      await run.shows(cause)
+      expect(run.screen()).not.toContain('Which clients')
+      run.type(keys.ctrlC)
+      await run.ended
+    }
+  },
+)
+
+test('asks for no model of a client whose protocol the gateway lacks', async () => {
+  const models = ['deepseek-v4', 'glm-5'].map((id) => ({
+    id,
+    ownedBy: 'team',
+    endpointTypes: ['openai'],
+  }))
+  const chatOnly = await withGateway({ key: canary, models }, onTestFinished)
+  const home = homeWith({ codex: 'codex-cli 0.169.0', opencode: '1.18.34' })
+  const env = {
+    PATH: pathOf(home),
+    REPOINT_BASE_URL: chatOnly.url,
+    REPOINT_API_KEY: canary,
+  }
+  const run = askInProcess(home, [], { env })
+  await run.shows(`❯ ${chatOnly.url}`)
+  run.type(keys.enter)
+  await run.shows(/opencode 1\.18\.34 +its own service, asks for its model/)
+  run.type(`${keys.space}${keys.down}${keys.space}${keys.enter}`)
+  await run.shows('Which model should')
+  expect(run.screen()).toContain('Which model should opencode use?')
+  run.type(`${keys.down}${keys.enter}`)
+  await run.shows('Apply?')
+  expect(run.screen()).toMatch(/Skipped Codex: The gateway does not serve deepseek-v4/)
+  expect(run.screen()).not.toContain('request id')
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+})
+
+test('guided setup goes on if only the list of models is behind a web page', async () => {
+  const listless = await withGateway(
+    { key: canary, faults: [{ webPage: true, route: 'models' }] },
+    onTestFinished,
+  )
+  const home = homeWith({ claude: '2.1.330' })
+  const run = askInProcess(home, [], { env: { PATH: pathOf(home) } })
+  await typeAddress(run, listless.url)
+  await run.shows('API key')
+  run.type(`${canary}${keys.enter}`)
+  await run.shows('Which clients')
+  run.type(keys.enter)
+  await run.shows('Apply?')
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+})
 
 test('the next run offers an address after Ctrl-C and after an error, without its key, until a setup succeeds', async () => {
   const home = aHome()

@@ -88,6 +88,8 @@ describe('a misspelt word', () => {
     [['rolback'], 'rollback'],
     [['codx'], 'codex'],
     [['switch', 'work', '--key-env', 'KEY'], 'use work'],
+    [['add', 'https://gw.example', '--name', 'work'], 'gateways add https://gw.example'],
+    [['model', 'gpt-5'], 'use --model gpt-5'],
     [['rollback', 'codxe'], 'rollback codex'],
     [['off', 'codx'], 'off codex'],
     [['off', 'copilto'], 'off copilot'],
@@ -109,13 +111,14 @@ describe('a misspelt word', () => {
   test.each(
     Object.entries({
       rollback: ['undo', 'restore', 'revert', 'reset', 'uninstall', 'unset'],
-      gateways: ['list', 'gate'],
+      gateways: ['list', 'ls', 'provider', 'providers', 'gate'],
       use: ['switch'],
-      key: ['login', 'auth', 'setkey'],
+      key: ['login', 'auth', 'setkey', 'set-key'],
+      check: ['test', 'verify', 'ping'],
       status: ['whoami', 'show', 'current'],
       editor: ['vscode', 'zed', 'cursor'],
       forget: ['remove', 'delete', 'logout'],
-      setup: ['install'],
+      setup: ['install', 'config', 'configure', 'init'],
       off: ['disable'],
     }),
   )('%s is meant by %j', async (name, words) => {

@@ -38,6 +38,15 @@ test('rollback --original names the newest runs, and counts the others', async (
   expect(stdout).toContain('\n  and 2 earlier runs\n')
 })
 
+test('a rollback names some of many entries of a list, and all of them in JSON', async () => {
+  const home = aHome()
+  await setUp(home, 'opencode', gateway)
+  const { stdout } = await runInProcess(home, ['rollback', '--dry-run'])
+  expect(stdout).toMatch(/models: \d+ entries: .+ and \d+ others\n/)
+  const { json } = await runInProcess(home, ['rollback', '--dry-run', '--json'])
+  expect(JSON.stringify(json)).not.toContain(' others')
+})
+
 describe('a rollback after changes by others', () => {
   test('keeps and names an edited name, and restores everything else: status 10', async () => {
     const home = aHome(pair)

@@ -515,3 +515,24 @@ cat "$path"
     expect({ starts, status: unverified.status }).toEqual({ starts: ['other'], status: 0 })
   })
 })
+
+test('a gateway that rejects everything is reported once', async () => {
+  const faults = [{ status: 502 }]
+  const faulty = await withGateway({ key: keys.one, faults }, onTestFinished)
+  const home = aHome()
+  home.put('bin/codex', '#!/bin/sh\necho codex-cli 0.169.0\n', 0o755)
+  const { stderr } = await runInProcess(home, ['run', '--base-url', faulty.url, '--', 'codex'], {
+    env: { REPOINT_API_KEY: keys.one, PATH: `${home.at('bin')}:${process.env['PATH']}` },
+  })
+  expect(stderr.match(/HTTP 502/g)).toHaveLength(1)
+})
+
+test('the hint about an unknown window names the client', async () => {
+  const gateway = await withGateway({ key: keys.one, models: ['gpt-6.2-sol'] }, onTestFinished)
+  const home = aHome()
+  home.put('bin/codex', '#!/bin/sh\necho codex-cli 0.169.0\n', 0o755)
+  const { stderr } = await runInProcess(home, ['run', '--base-url', gateway.url, '--', 'codex'], {
+    env: { REPOINT_API_KEY: keys.one, PATH: `${home.at('bin')}:${process.env['PATH']}` },
+  })
+  expect(stderr).toContain('repoint codex --context-window TOKENS')
+})

@@ -50,3 +50,14 @@ test.each(others.map((row) => [row.id, row] as const))(
     expect(atTheEdge.filter((message) => message.includes('needs about'))).toEqual([])
   },
 )
+
+test('in a setup of several clients, the hint about an unknown window names the client', async () => {
+  const models = ['gpt-6.2-sol']
+  const gateway = await withGateway({ key: 'sk-canary-5f4e3d2c1b0a9988', models }, onTestFinished)
+  const args = ['setup', 'codex', 'opencode', '--base-url', gateway.url, '--dry-run']
+  const { stdout, stderr } = await runInProcess(aHome(), args, {
+    env: { REPOINT_API_KEY: gateway.key },
+  })
+  expect(stdout + stderr).toContain('repoint opencode --context-window TOKENS')
+  expect(stdout + stderr).not.toContain('repoint CLIENT')
+})

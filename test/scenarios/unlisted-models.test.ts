@@ -228,7 +228,7 @@ describe('a question for a model that no rule can choose', () => {
     const { status, asked } = await answering(home, args, ['glm-5'])
     expect({ status, asked }).toEqual({
       status: 0,
-      asked: [expect.stringContaining('for the slot sonnet')],
+      asked: ['Which model should Claude Code with GPT models use?'],
     })
     const { env } = JSON.parse(home.text(settings))
     expect(env).toMatchObject({

@@ -58,7 +58,7 @@ const fork: Fork = {
   // As in the program, and seen with gpt-5.6-sol (7.7.9, 2026-11-23).
   asksForNoLimit: /gpt-5/i,
   window: {
-    ifUnknown: 'Kilo does not compact its conversations: they end when the window is full',
+    ifUnknown: 'Kilo does not compact its conversations, which end when the window is full',
   },
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,

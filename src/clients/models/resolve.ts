@@ -9,7 +9,7 @@ import {
   supportsAny,
 } from '../../gateway/models/rules.ts'
 import type { Catalog, ModelAndProtocol, Protocol } from '../../gateway/types.ts'
-import { listWords } from '../../text.ts'
+import { counted, listWords } from '../../text.ts'
 import type { Client } from '../contract/client.ts'
 import {
   catalogIn,
@@ -97,7 +97,8 @@ export function whichModel(
     usable.some(({ id }) => id === model),
   )
   const last = rejected.at(-1)
-  const which = `Which of the gateway's ${usable.length} models? repoint knows no default among them`
+  const which = `repoint knows no default among the gateway's ${counted(usable.length, 'model')}`
+  const address = gatewayInfo.accessSoFar?.baseUrls?.chat
   const tried = listWords([...new Set(rejected.map(({ model }) => model))])
   return new ModelNeeded({
     code: last?.error.code ?? 'usage',
@@ -107,7 +108,10 @@ export function whichModel(
         : last === undefined
           ? which
           : `${which}, and the gateway rejects ${tried} (${last.error.message})`,
-    hint: `Name one with --model${colonList(usable.slice(0, 5).map(({ id }) => id))}${allModels(gatewayInfo, 5)}`,
+    hint:
+      usable.length === 0
+        ? address && `Which clients can use it: repoint check ${address}`
+        : `Name one with --model${colonList(usable.slice(0, 5).map(({ id }) => id))}${allModels(gatewayInfo, 5)}`,
   })
 }
 

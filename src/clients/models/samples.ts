@@ -13,7 +13,7 @@ import type { Finding } from '../../finding.ts'
 import { deniesModel, lacksRoute } from '../../gateway/judge/traits.ts'
 import { defaultModels, nativeProtocol, supportsProtocol } from '../../gateway/models/rules.ts'
 import type { CatalogModel, ModelAndProtocol, Protocol } from '../../gateway/types.ts'
-import { counted } from '../../text.ts'
+import { counted, withoutRequestId } from '../../text.ts'
 import { catalogIn, type GatewayInfo, type Sample } from '../contract/setup.ts'
 import { byPreference, likelyProtocol } from './protocols.ts'
 
@@ -167,8 +167,10 @@ function bestOf({ models, protocol }: Group): string {
 
 function leftOutFindings(rejected: ReadonlyMap<CatalogModel, UserError>): readonly Finding[] {
   const byReason = new Map<string, string[]>()
-  for (const [{ id }, { message }] of rejected)
-    byReason.set(message, [...(byReason.get(message) ?? []), id])
+  for (const [{ id }, { message }] of rejected) {
+    const reason = withoutRequestId(message)
+    byReason.set(reason, [...(byReason.get(reason) ?? []), id])
+  }
 
   return [...byReason].map(([reason, ids]) => ({
     code: 'models-left-out',

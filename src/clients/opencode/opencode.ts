@@ -27,7 +27,7 @@ const fork: Fork = {
   reservedProviderIds,
   // Without a limit `isOverflow` is never true (packages/opencode/src/session/compaction.ts).
   window: {
-    ifUnknown: 'opencode does not compact its conversations: they end when the window is full',
+    ifUnknown: 'opencode does not compact its conversations, which end when the window is full',
   },
   loadRecordings: async () =>
     (await import('./first-requests.json', { with: { type: 'json' } })).default,

@@ -62,6 +62,10 @@ function meantIn(
   }
 
   if (code !== 'commander.unknownCommand') return undefined
+  const [subject] = others
+  if (first === 'add') return subject?.includes('.') ? `gateways add ${subject}` : undefined
+  if (first === 'model' && subject !== undefined && !subject.startsWith('-'))
+    return `use --model ${subject}`
   const called = commands.find(({ alsoCalled }) => alsoCalled?.includes(first))
   const names = commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name)
   const name = called?.name ?? guessName(first, names)

@@ -97,7 +97,9 @@ export async function pointProgram(
   const runs = runsSoFar(session)
   const chosen = await choiceServed(session, clients, runs, request)
   const findings = launchFindings(session, chosen, runs, requester.access)
-  session.addFindings(...chosen.resolved.findings, ...findings)
+  const shown = [...chosen.resolved.findings, ...findings]
+  const hintOf = ({ hint }: Finding) => hint && session.completeHint(hint, chosen.client.id)
+  session.addFindings(...shown.map((finding) => ({ ...finding, hint: hintOf(finding) })))
   return pointClient(session, chosen, requester.access, {
     process,
     safeguards: saved === undefined ? 'not-requested' : savedSafeguards(saved),
@@ -185,7 +187,6 @@ async function choiceServed(
       },
     ],
   })
-  noteMissingList(session, list)
   if (fault !== undefined) throw fault
   const [answer] = answers
   if (answer?.kind !== 'works') {
@@ -194,9 +195,11 @@ async function choiceServed(
     const { appeal } = await import('../prove/ask-client.ts')
     const { choice, rejection } = last
     session.addFindings(await appeal(session, requester.access, choice, rejection.error, error))
+    noteMissingList(session, list)
     return choice
   }
 
+  noteMissingList(session, list)
   const { choice } = answer
   if (answer.results.length > 0) {
     const { probeModel: model, protocol } = choice.resolved

@@ -43,7 +43,9 @@ export function planFindings(
     tooSmall.every((one) => one.code !== code),
   )
   const modelFindings = [...tooSmall, ...ofModels, ...unlistedModelFindings(final, after)]
-  const newFindings = modelFindings.filter(({ topic }) => isChanged && !hasTopic(topic, problems))
+  const newFindings = modelFindings
+    .filter(({ topic }) => isChanged && !hasTopic(topic, problems))
+    .map((finding) => hintedFor(session, client.id, finding))
 
   return [
     ...edits.flatMap((edit) => [...modeFindings(session, edit)]),
@@ -54,6 +56,13 @@ export function planFindings(
     ...newFindings,
     ...lostModelFindings(proven, final, after),
   ]
+}
+
+/** The finding with the client in its hint. Only a finding that names the client: others are shown once for all. */
+function hintedFor(session: Session, client: string, finding: Finding): Finding {
+  const { hint, topic } = finding
+  if (hint === undefined || topic !== 'context-window-unknown') return finding
+  return { ...finding, hint: session.completeHint(hint, client) }
 }
 
 /** Reports a window in the gateway's list in which not even the client's first request fits. */

@@ -12,6 +12,7 @@ import { UserError } from '../../../errors.ts'
 import { closestModels, isChatModel, supportsAny } from '../../../gateway/models/rules.ts'
 import type { Catalog, CatalogModel } from '../../../gateway/types.ts'
 import type { AskChoice } from '../../../platform/platform.ts'
+import { withoutRequestId } from '../../../text.ts'
 import { Skipped } from '../../prove/prove.ts'
 import {
   type OpenChoice,
@@ -146,12 +147,10 @@ async function pickModel(
     closest.includes(value) ? closest.indexOf(value) : closest.length
   const ranked = choices.toSorted((a, b) => rank(a) - rank(b))
 
-  // The reason of a rejection is long, so it gets a separate line before the question.
-  const isAfterRejection = rejectedIds.length > 0
-  if (isAfterRejection) session.remark(`✗ ${message}`)
-  const question = `Which model should ${client.label} use?`
+  // The prompt breaks words at the end of a line (@inquirer/core 12.0.6), so the reason is not a part of its message.
+  session.remark(rejectedIds.length > 0 ? `✗ ${withoutRequestId(message)}` : `note: ${message}`)
   const model = await session.platform.ask.search({
-    message: isAfterRejection ? question : `${message}. ${question}`,
+    message: `Which model should ${client.label} use?`,
     choices: clients.length > 1 ? [skip, ...ranked] : ranked,
   })
   if (model === skip.value)
@@ -169,9 +168,11 @@ async function typeModels(
   { client }: OpenChoice,
   reason: UserError,
 ): Promise<readonly string[]> {
-  session.remark(`note: ${reason.message}`)
+  session.remark(
+    `note: ${withoutRequestId(reason.message)}. Of several models, repoint takes the first that answers; Enter if you know none`,
+  )
   const answer = await session.platform.ask.input({
-    message: `Which model should ${client.label} use? (several: repoint takes the first that answers; Enter: you do not know)`,
+    message: `Which model should ${client.label} use?`,
   })
 
   const ids = answer.split(/[\s,]+/).filter(Boolean)

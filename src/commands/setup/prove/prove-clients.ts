@@ -16,8 +16,14 @@ import { type Balance, type BalanceRequest, startBalanceRequest } from '../../..
 import { catalogUnavailable } from '../../../gateway/catalog.ts'
 import { GatewayRequester } from '../../../gateway/gateway-requester.ts'
 import { preopenConnections } from '../../../gateway/http/request.ts'
-import { lacksProtocol, lacksTools } from '../../../gateway/judge/traits.ts'
-import { nativeProtocol } from '../../../gateway/models/rules.ts'
+import {
+  admitsOnlyClients,
+  lacksProtocol,
+  lacksRoute,
+  lacksTools,
+  traitsOf,
+} from '../../../gateway/judge/traits.ts'
+import { nativeProtocol, supportsAny } from '../../../gateway/models/rules.ts'
 import type { ProbeResult } from '../../../gateway/probe/probe.ts'
 import type { Catalog, GatewayAccess, Protocol, SafeguardsAnswer } from '../../../gateway/types.ts'
 import { authoritiesOf, expectTrustedBy } from '../../client-state/certificates.ts'
@@ -29,12 +35,24 @@ import {
   sampleRequestOf,
 } from '../../prove/first-requests.ts'
 import { type Answer, type Ask, prove } from '../../prove/prove.ts'
-import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
-import { type ReachedGateway, requestedOptions, type SetupContext } from '../context.ts'
+import { type OpenChoice, type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
+import {
+  canAskUser,
+  inputFor,
+  type ReachedGateway,
+  requestedOptions,
+  type SetupContext,
+} from '../context.ts'
 import { withModelFromUser } from './ask-for-model.ts'
 import { chooseAgain } from './choose-again.ts'
-import { chooseModels, needsNoCatalog } from './choose-models.ts'
-import { expectCanSend, expectUsable, programFindings, startPrograms } from './programs.ts'
+import { chooseModels, needsNoCatalog, whyGuessed } from './choose-models.ts'
+import {
+  expectCanSend,
+  expectUsable,
+  installedProgram,
+  programFindings,
+  startPrograms,
+} from './programs.ts'
 
 /** A client after step 4. */
 export interface ProvenChoice extends ResolvedChoice {
@@ -115,6 +133,7 @@ export async function proveClients(
         await started
         const gateway = { requester, catalogAnswer }
         const catalog = catalogIn(gateway)
+        if (request.chooseClients) await expectServing(initialContext, gateway)
         context = await chosenClients(gateway)
         balanceRequest = startBalanceRequest(requester.access, catalog)
         context = await withModelFromUser(context, catalog)
@@ -157,6 +176,91 @@ export async function proveClients(
   }
 }
 
+/**
+ * Without a list, sends the first request of clients that need none, before the user chooses clients: a web page, a
+ * firewall or a faulty gateway answers all of them alike.
+ *
+ * @throws UserError why no client can use the gateway
+ */
+async function expectServing(context: SetupContext, gateway: ReachedGateway): Promise<void> {
+  const { clients } = context
+  const { catalogAnswer } = gateway
+  if (catalogAnswer.kind !== 'failed' || !stopsEveryClient(catalogAnswer.error)) return
+
+  let reason = catalogAnswer.error
+  for (const client of clients) {
+    const resolution = resolveClient(await openChoice(context, gateway, client))
+    if (resolution.kind !== 'decided') continue
+    const error = await firstError(context, gateway, resolution.choice)
+    if (error === undefined || !stopsEveryClient(error)) return
+    reason = error
+  }
+  throw reason
+}
+
+/**
+ * Sends a first request of a client with one protocol before the user chooses its model: no model helps at a gateway
+ * that lacks the protocol.
+ *
+ * @throws UserError `protocol-unsupported`, `wrong-route`
+ */
+async function expectProtocol(
+  context: SetupContext,
+  gateway: ReachedGateway,
+  client: Client,
+): Promise<void> {
+  const listed = catalogIn(gateway)?.models.find((model) => supportsAny(model, client.protocols))
+  if (!canAskUser(context) || client.protocols.length > 1 || listed === undefined) return
+
+  const open = await openChoice(context, gateway, client)
+  const byRules = resolveClient(open)
+  if (byRules.kind === 'impossible') return
+  if (byRules.kind === 'decided' && whyGuessed(byRules.choice) === undefined) return
+
+  const input = { ...open.input, modelForAll: listed.id }
+  const guess = resolveClient({ ...open, input })
+  if (guess.kind !== 'decided') return
+  const error = await firstError(context, gateway, guess.choice)
+  if (error !== undefined && (lacksProtocol(error) || lacksRoute(error))) throw error
+}
+
+async function openChoice(
+  context: SetupContext,
+  { requester: { access }, catalogAnswer }: ReachedGateway,
+  client: Client,
+): Promise<OpenChoice> {
+  const gatewayInfo = { catalogAnswer, accessSoFar: access, rejections: [] }
+  const input = inputFor(context, client, access, gatewayInfo)
+  return { client, program: await installedProgram(context, client), input }
+}
+
+/** Why the gateway rejects the first request of a choice. Undefined: the gateway answers it. */
+async function firstError(
+  context: SetupContext,
+  gateway: ReachedGateway,
+  choice: ResolvedChoice,
+): Promise<UserError | undefined> {
+  const { session } = context
+  const { requester, catalogAnswer } = gateway
+  const [request] = await firstRequestsOf(session, choice, filesAfter(context, gateway, choice))
+  const isAsked = catalogAnswer.kind === 'received' || catalogAnswer.kind === 'failed'
+  const probe = requester.probe({ ...request!, ...(isAsked && { catalog: catalogAnswer }) })
+  try {
+    await session.step(`Asking ${request!.model} for one word`, probe)
+    return undefined
+  } catch (error) {
+    if (error instanceof UserError) return error
+    throw error
+  }
+}
+
+/** Whether no client would get another answer, if the list and a first request fail like this. */
+function stopsEveryClient(error: UserError): boolean {
+  const blames = traitsOf(error)?.blames
+  if (blames === undefined || lacksRoute(error) || admitsOnlyClients(error)) return false
+  return blames !== 'model' && blames !== 'route' && blames !== 'header'
+}
+
 /** What a client asks the gateway: its first request, with its models by its rules or from the user. */
 function askOf(
   context: SetupContext,
@@ -169,6 +273,7 @@ function askOf(
   return {
     first: async () => {
       await expectUsable(context, client, gateway.requester.access)
+      await expectProtocol(context, gateway, client)
       return chooseModels(context, gateway, client)
     },
     requestsOf: (choice) =>

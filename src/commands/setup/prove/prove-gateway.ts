@@ -29,7 +29,7 @@ import { traitsOf } from '../../../gateway/judge/traits.ts'
 import { supportsProtocol } from '../../../gateway/models/rules.ts'
 import { type Gateway, type GatewayAccess, protocols } from '../../../gateway/types.ts'
 import { expectNameIsFree } from '../../../state/save-gateway.ts'
-import { counted, listWords } from '../../../text.ts'
+import { counted, listWords, withoutRequestId } from '../../../text.ts'
 import { expectWritable } from '../../client-state/check-files.ts'
 import { readClientFiles } from '../../client-state/client-files.ts'
 import { isInstalled } from '../../client-state/program/installed-program.ts'
@@ -78,7 +78,7 @@ export async function proveGateway(initialContext: SetupContext): Promise<Proven
       const next = nextPreset(error, { found, preset, mayAskAgain })
       if (next === undefined) throw error
 
-      session.remark(`✗ ${error.message}`)
+      session.remark(`✗ ${withoutRequestId(error.message)}`)
       preset = next
     }
   }
@@ -189,7 +189,7 @@ function expectWorkingClients(proven: ProvenSetup): void {
 function reportProof(proven: ProvenSetup, found: FoundGateway): void {
   const { session, request, failed, access, findings } = proven
   for (const { client, error } of failed)
-    session.remark(`✗ Skipped ${client.label}: ${error.message}`)
+    session.remark(`✗ Skipped ${client.label}: ${withoutRequestId(error.message)}`)
 
   session.addFindings(...found.findings, ...keyHeaderFindings(found.access, access), ...findings)
   if (request.flags.verify) showProof(proven)
