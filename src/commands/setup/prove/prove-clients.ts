@@ -242,7 +242,9 @@ async function firstError(
 ): Promise<UserError | undefined> {
   const { session } = context
   const { requester, catalogAnswer } = gateway
-  const [request] = await firstRequestsOf(session, choice, filesAfter(context, gateway, choice))
+  const before = readableFiles(session, choice.client)
+  const files = plannedFilesOf(context, gateway, choice, before)
+  const [request] = await firstRequestsOf(session, choice, files)
   const isAsked = catalogAnswer.kind === 'received' || catalogAnswer.kind === 'failed'
   const probe = requester.probe({ ...request!, ...(isAsked && { catalog: catalogAnswer }) })
   try {
