@@ -146,6 +146,20 @@ export function askSearch(
   terminal: PromptTerminal,
 ): TypedAnswer {
   const isListed = (answer: string) => choices.some(({ value }) => value === answer)
+  // The prompt ignores an Enter that comes in one piece with the text before it, because its list is not ready
+  // (@inquirer/search 4.3.6). A key that the user types next would be added to the address, in clear.
+  let isOpen = true
+  let isEnterLast = false
+  const repeatEnter = (_text: string, { name }: { readonly name?: string }) => {
+    isEnterLast = name === 'return'
+    if (isEnterLast) setImmediate(() => setImmediate(pressIfIgnored))
+  }
+  const pressIfIgnored = () => {
+    if (!isOpen || !isEnterLast) return
+    terminal.stdin.off('keypress', repeatEnter)
+    terminal.stdin.emit('keypress', '\r', { name: 'return' })
+    terminal.stdin.on('keypress', repeatEnter)
+  }
   const validateTyped = (answer: string) =>
     isListed(answer) || validateOther === undefined || validateOther(answer)
   const source = (term = '') => {
@@ -160,9 +174,14 @@ export function askSearch(
     return looksLikeAddress(typed) ? [typedChoice, ...matches] : [...matches, typedChoice]
   }
 
-  return askOnce(validateTyped, (validate, { signal }) => {
+  terminal.stdin.on('keypress', repeatEnter)
+  const answer = askOnce(validateTyped, (validate, { signal }) => {
     const theme = { style: { searchTerm: hidePastedKey, highlight: hideKeyInChoice } }
     return search({ message, source, validate, theme }, { ...contextOn(terminal), signal })
+  })
+  return answer.finally(() => {
+    isOpen = false
+    terminal.stdin.off('keypress', repeatEnter)
   })
 }
 

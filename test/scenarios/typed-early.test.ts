@@ -23,6 +23,18 @@ test('a key that is typed before the question for the address is not shown', asy
   expect(run.raw()).not.toContain(canary.slice(3, 12))
 })
 
+test('an address that is pasted with its line break is accepted, so that no key is added to it', async () => {
+  const run = runOnTerminal(aHome(), [])
+  await run.shows('Gateway address')
+  run.type(`${gateway.url}${keys.enter}`)
+  await run.shows('API key')
+  run.type(`${canary}${keys.enter}`)
+  await run.shows('Which clients')
+  run.type(keys.ctrlC)
+  expect(await run.ended).toBe(130)
+  expect(run.raw()).not.toContain(canary.slice(3, 12))
+})
+
 test('text that is typed before the list of clients selects none of them', async () => {
   const slow = await withGateway(
     {
