@@ -7,7 +7,7 @@ import {
   type StrictFile,
   syntaxToRemove,
 } from '../files/strict-json.ts'
-import { isTable, type Table, tableIn } from '../files/tables.ts'
+import { isTable, plainName, type Table, tableIn } from '../files/tables.ts'
 import { type Slot, slots } from './flags.ts'
 
 /** Names in the settings' `env` that Claude Code knows. */
@@ -152,7 +152,7 @@ export interface ClaudeSettings extends StrictFile {
 export function readSettings(file: Pick<LoadedFile, 'kind' | 'path' | 'bytes'>): ClaudeSettings {
   const read = readStrictly(file, { allowsBom: true, problemIn: wrongType })
   const env = Object.entries(tableIn(read.root, ['env']))
-  return { ...read, env: Object.fromEntries(env.map(([name, value]) => [name, String(value)])) }
+  return { ...read, env: Object.fromEntries(env.map(([name, value]) => [name, plainName(value)])) }
 }
 
 /**

@@ -201,7 +201,8 @@ function* checkLoginSettings(config: ParsedFile): Findings {
 /** With the window of another model, Codex compacts too late or too early. */
 function* checkContextWindow(config: ParsedFile, target: SetupTarget): Findings {
   const window = config.get(['model_context_window'])
-  if (window === undefined || target.resolved.contextWindow !== undefined) return
+  if (window === undefined || typeof window === 'object') return
+  if (target.resolved.contextWindow !== undefined) return
   if (config.text(['model']) === target.resolved.model) return
   yield findingAt(config, ['model_context_window'], {
     code: 'codex-context-window',

@@ -50,6 +50,7 @@ import {
   knownElement,
   numberIn,
   overlaid,
+  plainName,
   type Table,
   tableIn,
   textIn,
@@ -334,7 +335,7 @@ const read: ClientModule['read'] = (files) => {
     // Entries of other providers are the user's own.
     offered: entries
       .filter((entry) => providerId !== undefined && entry.providerId === providerId)
-      .map((entry) => String(entry.table['model'])),
+      .map((entry) => plainName(entry.table['model'])),
     origins: originsIn(path, { baseUrl, model, key: sent?.key }),
     findings: unreadable(whyIgnored && brokenText(path, whyIgnored)),
   }

@@ -64,6 +64,11 @@ export function knownElement(
   return { element: Object.fromEntries(names.map((name) => [name, String(entry[name])])) }
 }
 
+/** A name that should be text. Empty for a table, a list, or nothing. */
+export function plainName(value: ConfigValue | undefined): string {
+  return value === undefined || typeof value === 'object' ? '' : String(value)
+}
+
 /** An object with the values of `changes` at their paths, over those of `base`. Ignores removals. */
 export function overlaid(base: Table, changes: readonly SettingChange[]): Table {
   return changes.reduce<Table>(

@@ -26,7 +26,7 @@ import {
   withoutTrailingSlash,
 } from '../files/addresses.ts'
 import type { StrictFile } from '../files/strict-json.ts'
-import { isTable, numberIn, type Table, tableIn, textIn } from '../files/tables.ts'
+import { isTable, numberIn, plainName, type Table, tableIn, textIn } from '../files/tables.ts'
 import { removal } from '../plan/edit-file.ts'
 import { type EntryMember, listChanges, writtenAbility } from '../plan/entries.ts'
 import { withoutForeignSettings } from '../plan/foreign-settings.ts'
@@ -205,7 +205,7 @@ function modelChanges(
   const { providerId, baseUrl } = target
   const list = {
     pathOf: (id: string) => modelPath(format, providerId, id),
-    now: new Map(now.models.map((entry) => [String(entry['id']), entry])),
+    now: new Map(now.models.map((entry) => [plainName(entry['id']), entry])),
     // Also true for the address of another protocol: the models had that protocol.
     isOtherGateway: now.url !== undefined && withoutTrailingSlash(now.url) !== baseUrl,
     hasOtherAddress: (entry: Table) => pointsElsewhere(textIn(entry, ['baseUrl']), baseUrl),
@@ -346,7 +346,7 @@ function* checkAuthorizingHeaders(view: ProviderView, wanted?: string): Findings
       names: wanted === undefined ? all : /^authorization$/i,
     },
     ...provider.models.map((model) => ({
-      path: modelPath(format, providerId, String(model['id'])),
+      path: modelPath(format, providerId, plainName(model['id'])),
       headers: tableIn(model, ['headers']),
       names: all,
     })),
@@ -383,8 +383,8 @@ function* checkModelAddresses(
     if (typeof modelUrl !== 'string' || isSameButVersion(modelUrl, baseUrl)) continue
     if (isOurs(modelUrl)) continue
 
-    const path = [...modelPath(format, providerId, String(id)), 'baseUrl']
-    const what = `the model ${id} of ${providerId}`
+    const path = [...modelPath(format, providerId, plainName(id)), 'baseUrl']
+    const what = `the model ${plainName(id)} of ${providerId}`
     yield findingAt(models, path, {
       code: `${format.client.id}-model-address`,
       message: `${what} has a separate address, ${shownUrl(modelUrl)}, which also gets the key`,

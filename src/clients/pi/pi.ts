@@ -44,7 +44,15 @@ import {
 import { editableFile, layersThere, pathsOf } from '../files/paths.ts'
 import { gatewaySettingsIn, row } from '../files/sensitive-settings.ts'
 import { expectRead, readStrictly, type StrictFile } from '../files/strict-json.ts'
-import { isTable, numberIn, type Table, tableIn, textIn, valueIn } from '../files/tables.ts'
+import {
+  isTable,
+  numberIn,
+  plainName,
+  type Table,
+  tableIn,
+  textIn,
+  valueIn,
+} from '../files/tables.ts'
 import { offeredIn, resolveWithPicker } from '../models/picker.ts'
 import { piName } from '../names.ts'
 import { noReasoningCure, outputLimitCures } from '../options/flags.ts'
@@ -379,7 +387,7 @@ const read: ClientModule['read'] = (files) => {
   return {
     endpoint: { ...endpoint, key: sent?.key },
     options: { ...options, providerId },
-    offered: provider.models.map(({ id }) => String(id)),
+    offered: provider.models.map(({ id }) => plainName(id)),
     origins: {
       baseUrl: originOf([models], [...providerPath(format, providerId), 'baseUrl']),
       model: settings.path,

@@ -69,6 +69,7 @@ import {
   knownElement,
   numberIn,
   overlaid,
+  plainName,
   type Table,
   tableIn,
   valueIn,
@@ -425,7 +426,7 @@ function settingsIn(root: Table): QwenSettings {
     return (Array.isArray(list) ? list.filter(isTable) : []).map((table): Entry => {
       const isOurs = table['envKey'] === keyVariable
       const baseUrl = fixedText(table, ['baseUrl'])
-      return { table, protocol, id: String(table['id']), isOurs, baseUrl }
+      return { table, protocol, id: plainName(table['id']), isOurs, baseUrl }
     })
   })
   const ours = entries.filter(({ isOurs }) => isOurs)

@@ -109,5 +109,7 @@ function identifyingKeys(element: ListElement['element']): readonly string[] {
 function identityOf(item: Value, keys: readonly string[]): string | undefined {
   if (keys.length === 0) return typeof item === 'string' ? item : undefined
   if (!isValueTable(item)) return undefined
-  return keys.map((key) => `${typeof item[key]} ${String(item[key])}`).join('\0')
+  const values = keys.map((key) => item[key])
+  if (values.some((value) => Array.isArray(value) || isValueTable(value))) return undefined
+  return values.map((value) => `${typeof value} ${String(value)}`).join('\0')
 }
