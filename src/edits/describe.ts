@@ -32,8 +32,12 @@ export function editDocument(edit: FileEdit) {
   return { path: edit.path, action: actionOf(edit), changes: describeChanges(edit) }
 }
 
-/** Describes each key that an edit changes, in one line each. */
-export function describeChanges(edit: FileEdit): string[] {
+/**
+ * Describes each key that an edit changes, in one line each.
+ *
+ * @param maxNames how many entries of one table a line names. Absent: all
+ */
+export function describeChanges(edit: FileEdit, maxNames = Number.POSITIVE_INFINITY): string[] {
   const newMode =
     edit.mode === undefined ? [] : [`~ mode: ${edit.mode.toString(8).padStart(4, '0')}`]
   if (sameBytes(edit.before, edit.after)) return newMode
@@ -51,7 +55,7 @@ export function describeChanges(edit: FileEdit): string[] {
   const restoredKeys = keysMissingIn(before, after)
 
   const lines = [
-    ...groupEntries(changes.filter(({ line }) => line !== undefined) as ChangeLine[]),
+    ...groupEntries(changes.filter(({ line }) => line !== undefined) as ChangeLine[], maxNames),
     ...removedKeys.filter((key) => !isDescribed(key)).map((key) => `- ${showKey([key])}`),
     ...restoredKeys
       .filter((key) => !isDescribed(key))
@@ -75,7 +79,7 @@ interface ChangeLine {
 const manyEntries = 5
 
 /** Groups the empty entries of one table (`models."x" = {}`) into one line if there are many. */
-function groupEntries(changes: readonly ChangeLine[]): string[] {
+function groupEntries(changes: readonly ChangeLine[], maxNames: number): string[] {
   const groups = new Map<string, ChangeLine[]>()
   for (const change of changes) {
     const isEntry = change.line.startsWith('- ') || change.line.endsWith(' = {}')
@@ -89,8 +93,10 @@ function groupEntries(changes: readonly ChangeLine[]): string[] {
     const [first] = group as [ChangeLine]
     const sign = first.line[0]
     const table = showKey(first.path.slice(0, -1))
-    const names = group.map(({ path }) => plainKey(path.at(-1)!)).join(', ')
-    return [`${sign} ${table}: ${group.length} entries: ${names}`]
+    const named = group.slice(0, maxNames).map(({ path }) => plainKey(path.at(-1)!))
+    const rest = group.length - named.length
+    const others = rest > 0 ? ` and ${rest} others` : ''
+    return [`${sign} ${table}: ${group.length} entries: ${named.join(', ')}${others}`]
   })
 }
 

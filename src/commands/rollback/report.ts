@@ -21,6 +21,7 @@ import { describeRun, labelsOf, whatWasUndone } from './list-runs.ts'
 /** The messages name this many further runs, and count the others. */
 const maxRunsShown = 5
 
+/** A line names this many entries of a table. `--json` names all. */
 const maxNamesShown = 8
 
 /** Shows the runs, the changes of each file, the service that each client will use, and what else follows. */
@@ -61,17 +62,9 @@ function showFiles(session: Session, rollbackPlan: RollbackPlan): void {
     if (action === 'unchanged' && keptSettings.length === 0) continue
 
     session.say(`  ${session.showPath(path)} (${actionText(action)})`)
-    for (const line of changesIn(rollbackPlan, path)) session.say(`    ${fold(line)}`)
+    for (const line of changesIn(rollbackPlan, path, maxNamesShown)) session.say(`    ${line}`)
     if (keptSettings.length > 0) session.say(`    ${describeKept(keptSettings)}`)
   }
-}
-
-/** Names at most eight of the entries that a line lists. `--json` names all. */
-function fold(line: string): string {
-  const [, start, list] = /^(. \S+: \d+ entries: )(.+)$/.exec(line) ?? []
-  const names = list?.split(', ') ?? []
-  const rest = names.length - maxNamesShown
-  return rest > 0 ? `${start}${names.slice(0, maxNamesShown).join(', ')} and ${rest} others` : line
 }
 
 function showService(session: Session, { client, resultState }: ClientUndo): void {
@@ -81,9 +74,9 @@ function showService(session: Session, { client, resultState }: ClientUndo): voi
 }
 
 /** The changes of one file, one line each. */
-function changesIn({ edits }: RollbackPlan, path: string): string[] {
+function changesIn({ edits }: RollbackPlan, path: string, maxNames?: number): string[] {
   const edit = edits.find((candidate) => candidate.path === path)
-  return edit === undefined ? [] : describeChanges(edit)
+  return edit === undefined ? [] : describeChanges(edit, maxNames)
 }
 
 function keptIn({ kept }: RollbackPlan, path: string): readonly KeptSetting[] {
