@@ -181,10 +181,7 @@ async function stopServersAndAdvise(
 ): Promise<string[]> {
   const changed = clients.filter(({ id }) => isChanged(id, files))
   const serverAdvice = await stopOldServers(session, changed, consent)
-  const running = session.isJson
-    ? changed.map(({ program }) => program.restartAdvice)
-    : await adviceForRunning(session, changed)
-  return [...serverAdvice, ...running]
+  return [...serverAdvice, ...(await adviceForRunning(session, changed))]
 }
 
 /** The runs of one client, or all runs. */

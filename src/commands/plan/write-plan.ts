@@ -59,7 +59,7 @@ export async function nextSteps(
 ): Promise<NextSteps> {
   const advice = clients.map(({ program }) => program.restartAdvice)
   const changed = changedClients(applied, clients)
-  const running = session.isJson ? [] : await adviceForRunning(session, changed)
+  const running = await adviceForRunning(session, changed)
   return {
     forScript: applied.run ? [...serverAdvice, ...advice, 'Undo: repoint rollback'] : [],
     forPerson: [...serverAdvice, ...running, nextCommand(session, clients)],

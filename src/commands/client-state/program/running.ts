@@ -47,8 +47,8 @@ function oldServers(session: Session, client: Client) {
 }
 
 /**
- * What the user must do about clients that are running. If repoint cannot list the system's processes, it
- * assumes that every client is running.
+ * What the user must do about clients that are running. With `--json`, and if repoint cannot list the
+ * system's processes, it assumes that every client is running.
  */
 export async function adviceForRunning(
   session: Session,
@@ -56,7 +56,8 @@ export async function adviceForRunning(
 ): Promise<readonly string[]> {
   const { processes } = session.platform
   const pgrep = processes.which('pgrep')
-  if (pgrep === undefined) return clients.map(({ program }) => program.restartAdvice)
+  if (session.isJson || pgrep === undefined)
+    return clients.map(({ program }) => program.restartAdvice)
 
   const advice = clients.map(async ({ program }) => {
     // This matches the client's program, or its script run by node or bun. It does not match an editor
