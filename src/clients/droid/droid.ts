@@ -289,10 +289,11 @@ function readSettings(file: LoadedFile): DroidSettings {
  */
 function entryCalled(entries: readonly CustomModel[], id: string): CustomModel | undefined {
   const called = id.slice(prefix.length)
-  const names = entries.map(({ table: { displayName, model } }) => {
-    const name = displayName ?? model
-    return typeof name === 'object' ? '' : String(name).trim().replace(/\s+/g, '-')
-  })
+  const names = entries.map(({ table: { displayName, model } }) =>
+    plainName(displayName ?? model)
+      .trim()
+      .replace(/\s+/g, '-'),
+  )
   const isCalled = (name: string, index: number) => {
     const earlier = names.slice(0, index).filter((other) => other === name)
     return `${name}-${earlier.length}` === called

@@ -119,9 +119,10 @@ function* foreignIn(
 
   for (const [step, inner] of membersOf(value)) {
     const at = [...path, step]
-    if (isEmpty(inner) || search.changed.has(pathKey(at))) continue
+    const key = pathKey(at)
+    if (isEmpty(inner) || search.changed.has(key)) continue
 
-    const isParent = search.changedInside.has(pathKey(at))
+    const isParent = search.changedInside.has(key)
     const place = placeIn(search, at, inner)
     if (place === 'harmless') continue
     if ((isParent || place === 'parent') && isContainer(inner))
