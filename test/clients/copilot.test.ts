@@ -15,6 +15,8 @@ const key = 'sk-real-copilot-4f7a1c9e2b8d6035'
 test.each([
   ['responses', 'gpt-5.6-sol'],
   ['chat', 'claude-haiku-4.5'],
+  // A GPT model at a gateway without responses: the protocol is a choice, not a property of the model.
+  ['chat', 'gpt-4.1'],
 ])(
   'copilot: `run` starts it at the gateway, whatever token the terminal has for another one: %s, %s',
   {
@@ -22,7 +24,8 @@ test.each([
   },
   async (protocol, model) => {
     const endpointTypes = [protocol === 'chat' ? 'openai' : 'openai-response'] as const
-    const entry = { id: model, ownedBy: 'x', endpointTypes }
+    const listed = { context_length: 90_000, max_output_tokens: 7_000 }
+    const entry = { id: model, ownedBy: 'x', endpointTypes, listed }
     const gateway = await withGateway({ key, models: [entry] }, onTestFinished)
     const home = aHome({
       'bin/copilot': `#!/bin/sh\nexec '${modulesOf('copilot')}/copilot/copilot' "$@" </dev/null\n`,
@@ -39,7 +42,9 @@ test.each([
     expect({ status: told.status, text: told.stdout }).toMatchObject({ status: 0 })
     expect(told.stdout + told.stderr).not.toContain(key)
 
-    const [proof] = inferences(gateway.requests())
+    // A GPT model is asked over responses first, which this gateway has not.
+    const served = () => inferences(gateway.requests()).filter(({ status }) => status === 200)
+    const [proof] = served()
     gateway.clearRequests()
     const answer = await runCli(home, ['run', 'work', '--', 'copilot', '-p', 'ping'], {
       env: { ...env, COPILOT_OFFLINE: 'true' },
@@ -47,7 +52,7 @@ test.each([
     })
     expect(answer.status).toBe(0)
     expect(answer.stdout.trim()).toBe('pong')
-    const asked = inferences(gateway.requests())
+    const asked = served()
     expect(asked.map(({ protocol, status, keyMatches }) => [protocol, status, keyMatches])).toEqual(
       [[protocol, 200, true]],
     )
@@ -58,5 +63,7 @@ test.each([
       return rest
     }
     expect(carried(proof)).toEqual(carried(asked[0]))
+    const limit = protocol === 'chat' ? 'max_tokens' : 'max_output_tokens'
+    expect(carried(asked[0])).toHaveProperty(limit, 7_000)
   },
 )

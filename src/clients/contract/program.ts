@@ -105,6 +105,8 @@ export interface FirstRequestInput extends ProgramFacts {
   readonly model: string
   readonly protocol: Protocol
   readonly env: Machine['env']
+  /** What the gateway's list says, in tokens: for a client that gets it at its start instead of in its files. */
+  readonly outputLimit?: number
 }
 
 /** Holds the key of one process. Other users of the machine can read its arguments, but not this. */

@@ -1,5 +1,7 @@
+import { catalogEntry } from '../../gateway/models/rules.ts'
 import type { ClientModule } from '../contract/client.ts'
 import { launchKeyVariable } from '../contract/program.ts'
+import { catalogIn } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
 import { resolveOneModel } from '../models/resolve.ts'
 import { ofNode } from '../program/tested.ts'
@@ -17,6 +19,8 @@ const names = {
   wireApi: 'COPILOT_PROVIDER_WIRE_API',
   headers: 'COPILOT_PROVIDER_HEADERS',
   model: 'COPILOT_MODEL',
+  promptTokens: 'COPILOT_PROVIDER_MAX_PROMPT_TOKENS',
+  outputTokens: 'COPILOT_PROVIDER_MAX_OUTPUT_TOKENS',
   others: [
     'COPILOT_PROVIDER_API_KEY_COMMAND',
     'COPILOT_PROVIDER_BEARER_TOKEN',
@@ -77,7 +81,12 @@ export const copilot: ClientModule = {
   checkNow: () => [],
 
   // It knows the windows of many models, and assumes a small one for the others.
-  resolve: (input) => resolveOneModel(input, protocols, { knows: () => true, ifUnknown: '' }),
+  resolve(input) {
+    const resolved = resolveOneModel(input, protocols, { knows: () => true, ifUnknown: '' })
+    const listed = catalogEntry(catalogIn(input.gatewayInfo), resolved.model)
+    const offered = listed === undefined ? [] : [{ ...listed, protocol: resolved.protocol }]
+    return { ...resolved, offered }
+  },
 
   plan: () => [],
   checkSetup: () => [],
@@ -87,6 +96,10 @@ export const copilot: ClientModule = {
 
   launchSettings(_, target, { args, env }) {
     const headers = (target.headers ?? []).map(({ name, value }) => `${name}: ${value}`)
+    const { contextWindow: window, offered } = target.resolved
+    const output = offered[0]?.outputLimit
+    // The window holds the answer too. Some lists give both the same size.
+    const prompt = window && output && output < window ? window - output : window
 
     return {
       args,
@@ -97,6 +110,9 @@ export const copilot: ClientModule = {
         [names.type]: 'openai',
         [names.wireApi]: target.resolved.protocol === 'responses' ? 'responses' : 'completions',
         [names.model]: target.resolved.model,
+        // What the user has set wins: it may be smaller than what the gateway's list says.
+        [names.promptTokens]: env[names.promptTokens] ?? prompt?.toString(),
+        [names.outputTokens]: env[names.outputTokens] ?? output?.toString(),
         [names.headers]: headers.length === 0 ? undefined : headers.join(headerSeparator),
         ...Object.fromEntries(names.others.map((name) => [name, undefined])),
       },

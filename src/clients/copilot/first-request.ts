@@ -28,11 +28,11 @@ const limitVariable = 'COPILOT_PROVIDER_MAX_OUTPUT_TOKENS'
 export function firstRequest(
   recordings: Recordings,
   _: unknown,
-  { protocol, model, version, env }: FirstRequestInput,
+  { protocol, model, version, env, outputLimit }: FirstRequestInput,
 ): FirstRequest {
   const isReasoning = /^(?:gpt|claude|gemini|grok)-/.test(model) && !withoutEffort.test(model)
   const named = Number(env[limitVariable]) || undefined
-  const limit = named ?? outputTokens.find(([ids]) => ids.test(model))?.[1]
+  const limit = named ?? outputLimit ?? outputTokens.find(([ids]) => ids.test(model))?.[1]
   const recorded = (kind: string) => recordedRequest(recordings, { kind, protocol, version })
   const ofGpt = recorded('gpt')
   const ofOthers = recorded(isReasoning ? 'reasoning' : 'plain')

@@ -1,19 +1,23 @@
 /** What a client would send first: the requests that show whether a gateway serves it. */
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
+import type { FirstRequestInput } from '../../clients/contract/program.ts'
 import { catalogIn } from '../../clients/contract/setup.ts'
 import { asPlanned } from '../../clients/files/parse-file.ts'
 import { modelsToProve } from '../../clients/models/resolve.ts'
 import { ifPossible } from '../../errors.ts'
 import { isAdditional } from '../../gateway/input/header.ts'
 import type { ProbeRequest } from '../../gateway/probe/probe.ts'
-import type { ExtraHeader, GatewayAccess, ModelAndProtocol, Sender } from '../../gateway/types.ts'
+import type { ExtraHeader, GatewayAccess, Sender } from '../../gateway/types.ts'
 import type { ServedClient } from '../../state/remembered.ts'
 import { listClientFiles, readClientFiles } from '../client-state/client-files.ts'
 import type { InstalledProgram } from '../client-state/program/installed-program.ts'
 import type { ResolvedChoice } from '../resolve/client-choice.ts'
 import { targetFor } from '../resolve/point-client.ts'
 import type { Session } from '../screen/session.ts'
+
+/** The model of a first request, and what the gateway's list says of it. */
+export type Probed = Pick<FirstRequestInput, 'model' | 'protocol' | 'outputLimit'>
 
 /**
  * The installed client as the sender of requests: its first ones with these files, and the headers that the user has
@@ -23,11 +27,12 @@ export async function loadSenders(
   session: Session,
   client: Client,
   { files, ...program }: { readonly files: LoadedFiles } & InstalledProgram,
-): Promise<(probed: ModelAndProtocol) => Sender> {
+): Promise<(probed: Probed) => Sender> {
   const recordings = await client.loadRecordings()
   const { env } = session.platform.machine
-  return ({ model, protocol }) => {
-    const input = { ...program, env, model, protocol }
+  return (probed) => {
+    const { protocol } = probed
+    const input = { ...program, env, ...probed }
     const request = client.firstRequest(recordings, files, input)
     const added = addedHeaders(client, files, request.addedHeaders)
     // The gateway's error may contain what it received.
@@ -101,11 +106,12 @@ export async function firstRequestsOf(
   files: LoadedFiles,
 ): Promise<readonly ProbeRequest[]> {
   const senderFor = await loadSenders(session, client, { files, ...program })
+  const limitOf = (id: string) => resolved.offered.find((one) => one.id === id)?.outputLimit
   return modelsToProve(resolved, catalogIn(input.gatewayInfo)).map(({ model, protocol }) => ({
     model,
     protocol,
     unservedHint: model === resolved.probeModel ? resolved.probeHint : undefined,
-    sender: senderFor({ model, protocol }),
+    sender: senderFor({ model, protocol, outputLimit: limitOf(model) }),
   }))
 }
 

@@ -9,7 +9,7 @@ import { UserError, valueOrError } from '../../errors.ts'
 import { adviseNamingModel, catalogUnavailable } from '../../gateway/catalog.ts'
 import { GatewayRequester } from '../../gateway/gateway-requester.ts'
 import { mayHelp, traitsOf } from '../../gateway/judge/traits.ts'
-import type { GatewayAccess, ModelAndProtocol, Sender } from '../../gateway/types.ts'
+import type { GatewayAccess, Sender } from '../../gateway/types.ts'
 import type { SavedGateway } from '../../state/gateway-list.ts'
 import { rememberModels } from '../../state/remembered.ts'
 import { isTypedAddress, savedGateway } from '../../state/saved-gateways.ts'
@@ -19,6 +19,7 @@ import { accessToSaved } from '../find-gateway/access.ts'
 import { type FoundGateway, findGateway } from '../find-gateway/find-gateway.ts'
 import { type GatewayInUse, presetUnlessNamed } from '../find-gateway/preset.ts'
 import type { Session } from '../screen/session.ts'
+import type { Probed } from './first-requests.ts'
 import { prove } from './prove.ts'
 
 /**
@@ -67,7 +68,7 @@ interface OneQuestion<Choice> {
   /** The best choice with what is known of the gateway. @throws UserError why there is none */
   readonly choose: (known: GatewayInfo) => Choice
   /** Absent: what the client sends besides messages and tools is not known. */
-  readonly senderFor?: (choice: ModelAndProtocol) => Sender
+  readonly senderFor?: (probed: Probed) => Sender
 }
 
 /**
@@ -76,14 +77,15 @@ interface OneQuestion<Choice> {
  * @throws UserError with the diagnosis
  */
 export async function proveOne<
-  Choice extends { readonly probeModel: string } & Pick<ModelAndProtocol, 'protocol'>,
+  Choice extends Pick<ResolvedOptions, 'probeModel' | 'protocol'> &
+    Partial<Pick<ResolvedOptions, 'offered'>>,
 >(
   session: Session,
   { requester, model, choose, senderFor }: OneQuestion<Choice>,
 ): Promise<{ readonly access: GatewayAccess; readonly choice: Choice }> {
-  const requestOf = ({ probeModel, protocol }: Choice) => {
-    const asked = { model: probeModel, protocol }
-    return { ...asked, sender: senderFor?.(asked) }
+  const requestOf = ({ probeModel: model, protocol, offered }: Choice) => {
+    const outputLimit = offered?.find(({ id }) => id === model)?.outputLimit
+    return { model, protocol, sender: senderFor?.({ model, protocol, outputLimit }) }
   }
   const rejected: RejectedModel[] = []
   const { list, answers, access, fault } = await prove<Choice>(session, requester, {
