@@ -113,7 +113,14 @@ function diagnoseSuccess(evidence: Evidence): Outcome | undefined {
 /** A 200 to a catalog request, whose body is not a whole catalog. */
 function diagnoseNoCatalog(evidence: Evidence): Outcome {
   if (isCutOff(evidence)) return cutOff(evidence)
-  return evidence.error.isApiError ? diagnoseHidden(evidence) : notAnApi(evidence)
+  if (evidence.error.isApiError) return diagnoseHidden(evidence)
+  return diagnosePlainText(evidence) ?? notAnApi(evidence)
+}
+
+/** Plain text with a status of success says why there is no answer: `The service is under maintenance`. */
+function diagnosePlainText(evidence: Evidence): Outcome | undefined {
+  if (evidence.error.kind !== 'text') return undefined
+  return diagnoseByCause({ ...evidence, status: noStatus })
 }
 
 /** A 200 to a request to a model. */
@@ -141,6 +148,8 @@ function diagnoseInference(evidence: Evidence, protocol: Protocol): Outcome | un
 
   if (isCutOff(evidence)) return cutOff(evidence)
   if (error.isApiError) return diagnoseHidden(evidence)
+  const said = diagnosePlainText(evidence)
+  if (said !== undefined) return said
   // The gateway answers this route with something that is not the protocol.
   if (isBaseUrlGood(evidence)) return protocolUnsupported(evidence)
   return error.kind === 'empty' ? fault(evidence, 'sent an empty answer') : notAnApi(evidence)

@@ -64,6 +64,10 @@ const borders: readonly Border[] = [
     more: { cut: 'limit' },
     says: 'A web page answers',
   },
+  { status: 200, body: 'The service is under maintenance', code: 'gateway-fault', more: plain },
+  { status: 200, body: 'Hello from nginx', code: 'not-an-api', more: plain },
+  { asked: 'catalog', status: 200, body: '系统维护中', code: 'gateway-fault', more: plain },
+  { asked: 'catalog', status: 200, body: 'It works', code: 'not-an-api', more: plain },
   {
     status: 200,
     body: '{"choi',
