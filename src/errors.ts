@@ -95,7 +95,7 @@ export function errorFrom(finding: Finding, message = messageWithLocation(findin
     code: isErrorCode(code) ? code : 'config-conflict',
     message,
     finding,
-    ...compact({ hint }),
+    hint,
   })
 }
 
@@ -181,7 +181,7 @@ export function renderError(
       error: {
         code: error.finding?.code ?? error.code,
         message,
-        ...compact({ hint }),
+        hint,
         filesChanged: filesChanged[filesState],
       },
       ...error.members,

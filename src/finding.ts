@@ -1,4 +1,3 @@
-import { compact } from './compact.ts'
 import type { SettingChange } from './edits/types.ts'
 import { errorCodes, isErrorCode } from './error-codes.ts'
 
@@ -125,7 +124,7 @@ function namesFile(message: string, path: string): boolean {
 /** The finding as a note, with its location in the message. */
 export function asNoteWithLocation(finding: Finding): Finding {
   const { code, hint } = finding
-  return { code, severity: 'note', message: messageWithLocation(finding), ...compact({ hint }) }
+  return { code, severity: 'note', message: messageWithLocation(finding), hint }
 }
 
 const severities: readonly Severity[] = ['error', 'warning', 'note', 'ok']

@@ -212,7 +212,7 @@ function failuresIn(session: Session, results: readonly ClientResult[]) {
     const cure = error.hint && session.completeHint(error.hint, client.id)
     const hint = cure?.includes('repoint check ') ? undefined : cure
     const reason = withoutRequestId(message)
-    const failure = failures.get(reason) ?? { message, labels: [], ...compact({ hint }) }
+    const failure = failures.get(reason) ?? { message, labels: [], hint }
     failure.labels.push(client.label)
     failures.set(reason, failure)
   }
@@ -234,10 +234,10 @@ function clientDocument(session: Session, result: ClientResult, here: readonly C
   if (result.kind === 'works') {
     const { model, protocol, facts } = result
     const proof = { works: true, tools: true, model, protocol, ...facts }
-    return { ...members, ...proof, ...compact({ obstacles }) }
+    return { ...members, ...proof, obstacles }
   }
 
   const { code, message } = result.error
   const hint = result.error.hint && session.completeHint(result.error.hint, id)
-  return { ...members, works: false, ...compact({ code, message, hint, obstacles }) }
+  return { ...members, works: false, code, message, hint, obstacles }
 }

@@ -1,5 +1,4 @@
 import { clientRows } from '../clients/list.ts'
-import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { printableLine } from '../text.ts'
 import { clientsArgument, oneOfEachFamily } from './command-line/arguments.ts'
@@ -52,7 +51,9 @@ export const command = commandOf(define, async (session, ids, flags) => {
     clientIds: clients,
     // The user's flags override the team file.
     flags: {
-      ...compact({ baseUrl, messagesUrl, name }),
+      baseUrl,
+      messagesUrl,
+      name,
       ...flags,
       ...(team && { header: headerFlags(team, flags.header) }),
     },

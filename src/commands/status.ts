@@ -1,6 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
 import type { Client } from '../clients/contract/client.ts'
-import { compact } from '../compact.ts'
 import { errorCodes } from '../error-codes.ts'
 import { UserError, valueOrError } from '../errors.ts'
 import { exitStatusFor, type Finding } from '../finding.ts'
@@ -104,8 +103,7 @@ function reportFolder(session: Session): SavedFolder | undefined {
   if (folder instanceof UserError) {
     const { code, message, hint } = folder
     // Any other failure concerns the whole state folder: it is reported with the records.
-    if (code === 'record-damaged')
-      session.addFindings({ code, severity: 'warning', message, ...compact({ hint }) })
+    if (code === 'record-damaged') session.addFindings({ code, severity: 'warning', message, hint })
     return undefined
   }
   if (folder !== undefined)
@@ -123,7 +121,7 @@ function recordFindings(records: RecordedRuns): readonly Finding[] {
       code: 'records-unreadable',
       severity: 'warning',
       message: `Cannot tell what repoint wrote. ${message}`,
-      ...compact({ hint }),
+      hint,
     },
   ]
 }

@@ -42,7 +42,7 @@ export async function run(
     maxBuffer: maxOutputCharacters,
     extendEnv: false,
     env: withoutRepointVariables(options.env ?? process.env, options),
-    ...compact({ cwd: options.cwd }),
+    cwd: options.cwd,
     ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
   })
   pid = child.pid
@@ -78,7 +78,7 @@ export const runInForeground: Platform['runInForeground'] = async (
     extendEnv: false,
     env: compact(env ?? process.env),
     forceKillAfterDelay: false,
-    ...compact({ cancelSignal: signal }),
+    cancelSignal: signal,
   })
   child = running
   const result = await running

@@ -34,7 +34,7 @@ export function askInput(
         message,
         transformer: hidePastedKey,
         validate: check,
-        ...compact({ default: defaultAnswer }),
+        default: defaultAnswer,
       },
       { ...contextOn(terminal), signal },
     ),

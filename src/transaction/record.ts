@@ -1,5 +1,3 @@
-/** The record of a run: what it consists of, what it says about a file or a setting, and how it is encoded. */
-import { compact } from '../compact.ts'
 import type {
   ConfigValue,
   FileAction,
@@ -150,7 +148,7 @@ export function settingChange(
   { path, role, isSecret, rewrittenByClient }: RecordedSetting,
   value: ConfigValue | undefined,
 ): SettingChange {
-  return { path, value, ...compact({ role, isSecret, rewrittenByClient }) }
+  return { path, value, role, isSecret, rewrittenByClient }
 }
 
 /** Whether the run changes the file. A record also lists files that already had the planned content. */
@@ -221,7 +219,7 @@ export function gatewaysIn(
   { address, baseUrls }: RunRecord,
 ): readonly RunGateway[] {
   if (gateways !== undefined) return gateways
-  return address === undefined ? [] : [{ address, ...compact({ baseUrls }) }]
+  return address === undefined ? [] : [{ address, baseUrls }]
 }
 
 export interface ApplyResult {

@@ -1,4 +1,3 @@
-import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { isLoopback } from '../../gateway/input/local-host.ts'
@@ -90,7 +89,7 @@ function usableState({ id, label }: Client, state: ClientState): ClientState {
     message: `${label} points at ${JSON.stringify(shownUrl(baseUrl))}, which is no address of the form https://host`,
     hint: `Set it up again: repoint ${id}`,
     topic: 'broken',
-    ...compact({ location: state.origins.baseUrl }),
+    location: state.origins.baseUrl,
   }
   return {
     ...state,

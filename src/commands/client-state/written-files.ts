@@ -1,7 +1,6 @@
 /** What did the last runs write into a client's file, and which of it has another value now? */
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadedFile, LoadedFiles } from '../../clients/contract/files.ts'
-import { compact } from '../../compact.ts'
 import { documentOf } from '../../edits/format.ts'
 import type { SettingChange, SettingPath } from '../../edits/types.ts'
 import { includesPath } from '../../edits/values/paths.ts'
@@ -114,7 +113,7 @@ function recordedStatusOf(
     more: Partial<RecordedStatus> = {},
   ): RecordedStatus => ({
     path,
-    ...compact({ run: run?.id }),
+    run: run?.id,
     state,
     changedSettings: [],
     ...more,

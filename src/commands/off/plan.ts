@@ -10,7 +10,6 @@ import {
   isAtGateway,
   planOwnService,
 } from '../../clients/plan/own-service.ts'
-import { compact } from '../../compact.ts'
 import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
@@ -60,7 +59,7 @@ export async function planClients(
       code: 'client-left-out',
       severity: 'warning',
       message: `Skipped ${client.label}: ${message}`,
-      ...compact({ hint }),
+      hint,
     })
     return []
   })

@@ -3,7 +3,6 @@ import { overrideFindings } from '../../clients/checks/overrides.ts'
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
-import { compact } from '../../compact.ts'
 import type { Finding } from '../../finding.ts'
 import { asNoteWithLocation } from '../../finding.ts'
 import type { Runs } from '../../transaction/record.ts'
@@ -67,7 +66,7 @@ function* ownFileFindings(client: Client, after: LoadedFiles): Generator<Finding
       code: 'still-at-gateway',
       severity: 'note',
       message: `${label} still points at ${baseUrl}, because of a file that repoint does not edit`,
-      ...compact({ location: state.origins.baseUrl }),
+      location: state.origins.baseUrl,
       hint: 'Remove the address from that file.',
     }
   if (broken !== undefined)

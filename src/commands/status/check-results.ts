@@ -38,7 +38,9 @@ export function resultsOf(
       code,
       severity: severity === 'error' || severity === 'ok' ? severity : 'warning',
       message,
-      ...compact({ location, topic, hint: fix && !isFixTried ? orCommand(cure, command) : cure }),
+      location,
+      topic,
+      hint: fix && !isFixTried ? orCommand(cure, command) : cure,
     }
   })
 }
@@ -71,7 +73,7 @@ export function checkInstalled(
   const [untested] = newMajorFindings(client, installed)
   if (untested !== undefined) {
     const { message, hint } = untested
-    return { code, severity: 'warning', message, brief: version, ...compact({ hint }) }
+    return { code, severity: 'warning', message, brief: version, hint }
   }
 
   const result = { code, message: `${label} ${version}`, brief: version } as const

@@ -107,7 +107,8 @@ export function clientDocument(
   return {
     id: client.family,
     label: client.label,
-    ...compact({ configuredUrl: baseUrl, baseUrl: shownAddress(client, state) }),
+    configuredUrl: baseUrl,
+    baseUrl: shownAddress(client, state),
     ...compact({
       ...others,
       model: shownModel(state),
@@ -119,7 +120,8 @@ export function clientDocument(
     gateway: gateway?.name ?? null,
     origins: compact(otherOrigins),
     key: key === undefined ? null : maskSecret(key),
-    ...compact({ headers: headerDocument(headers), query: query && formatQuery(query) }),
+    headers: headerDocument(headers),
+    query: query && formatQuery(query),
     expected: expectedGateway ? addressFor(baseUrlFor(expectedGateway, protocol), protocol) : null,
     drift: drift.map(({ message }) => message),
     files: recordedStatusesOf(session, files, records).map((file) => ({

@@ -1,6 +1,5 @@
 import { lookup } from 'node:dns'
 import { Agent, buildConnector, type Dispatcher, Pool, ProxyAgent, Socks5ProxyAgent } from 'undici'
-import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { isLoopback } from '../input/local-host.ts'
 import type { RequestStage } from '../judge/types.ts'
@@ -67,7 +66,7 @@ export function newConnection(access: GatewayAccess, style: ConnectStyle): Conne
     timeout: 0,
   }
   const secure: ConnectOptions = {
-    ...compact({ secureContext: trustedContext(access, style.trust) }),
+    secureContext: trustedContext(access, style.trust),
     // Overrides NODE_TLS_REJECT_UNAUTHORIZED=0.
     rejectUnauthorized: true,
     allowH2: style.offersHttp2,

@@ -1,4 +1,3 @@
-import { compact } from '../../compact.ts'
 import { parseData } from '../../schema.ts'
 import type { Utterance } from '../codecs/answer.ts'
 import type { FaultEffects } from '../faults/faults.ts'
@@ -55,7 +54,7 @@ export function fitReply(reply: ScenarioReply, request: ModelRequest): ScriptedA
     utterances.push(toCall(toolsByName.get(writtenCall.tool)!, writtenCall.with))
 
   if (raw !== undefined) return { kind: 'recorded', raw, effects }
-  return { kind: 'script', script: { utterances, ...compact({ finish, usage }) }, effects }
+  return { kind: 'script', script: { utterances, finish, usage }, effects }
 }
 
 /** A custom tool gets text, and a function gets an object, no matter which of them the file has. */
