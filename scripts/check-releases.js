@@ -17,7 +17,7 @@ import { offline } from './offline.js'
 import { clients } from './real-clients.js'
 
 const { sentFirst } = await importSource(
-  "export { sentFirst } from './src/clients/claude/versions.ts'",
+  "export { sentFirst } from './src/clients/claude/settings.ts'",
 )
 
 const recentMinors = 6
@@ -126,7 +126,7 @@ function differencesOf(row, recorded) {
   return differences
 }
 
-/** The model that Claude Code sends according to src/clients/claude/versions.ts. */
+/** The model that Claude Code sends according to src/clients/claude/settings.ts. */
 function expectedModel({ setup, version }) {
   const slot = /^claude(?: --slot (\w+))?$/.exec(setup)
   return slot === null ? undefined : sentFirst(version, slot[1] ?? 'sonnet')

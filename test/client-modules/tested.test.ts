@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients } from '../../scripts/real-clients.js'
 import { slots } from '../../src/clients/claude/flags.ts'
+import { sentFirst } from '../../src/clients/claude/settings.ts'
 import tested from '../../src/clients/claude/tested.json' with { type: 'json' }
-import { sentFirst } from '../../src/clients/claude/versions.ts'
 import { familyRows, loadClient } from '../../src/clients/list.ts'
 
 /**

@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  codeSettings,
-  desktopProfiles,
-} from '../../../src/clients/claude/checks/desktop-programs.ts'
+import { codeSettings, desktopProfiles } from '../../../src/clients/claude/checks.ts'
 import type { Machine } from '../../../src/platform/platform.ts'
 import { aHome, type Home } from '../../support/home.ts'
 import { runInProcess } from '../../support/in-process.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { slots } from '../../../src/clients/claude/flags.ts'
-import { placeInTable, sentFirst, sentIds } from '../../../src/clients/claude/versions.ts'
+import { placeInTable, sentFirst, sentIds } from '../../../src/clients/claude/settings.ts'
 import type { ClientOptions } from '../../../src/clients/contract/options.ts'
 import type { Catalog } from '../../../src/gateway/types.ts'
 import {

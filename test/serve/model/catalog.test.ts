@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sentIds } from '../../../src/clients/claude/versions.ts'
+import { sentIds } from '../../../src/clients/claude/settings.ts'
 import { builtInCatalog } from '../../../src/serve/index.ts'
 import { aGateway, ask, askJson, jsonOf, paths, saying } from '../support/gateway.ts'
 
