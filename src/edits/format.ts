@@ -7,6 +7,7 @@ import { jsonDialect } from './dialects/json.ts'
 import { json5Dialect } from './dialects/json5.ts'
 import { tomlDialect } from './dialects/toml.ts'
 import { type ConfigDocument, editWith, readWith } from './edit.ts'
+import { keyFileFormat } from './key-file.ts'
 import type { Bytes, FileEdit, SettingChange } from './types.ts'
 import { type UndoDecision, type UndoVersions, undoWith } from './undo.ts'
 
@@ -61,6 +62,7 @@ const dialects = { toml: tomlDialect, json: jsonDialect, json5: json5Dialect }
 
 /** Edits are splices at the offsets of one parser. Another parser verifies them. */
 export function formatOf(format: FileEdit['format']): Format {
+  if (format === 'key') return keyFileFormat
   const dialect = dialects[format]
   return {
     read: (bytes, fileName) => readWith(dialect, bytes, fileName),

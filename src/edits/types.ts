@@ -75,8 +75,11 @@ export function removeFromList(list: readonly string[], element: string): Settin
   return { path: [...list, { element }], value: undefined }
 }
 
-/** `json` accepts comments and trailing commas; `json5` also accepts unquoted names and single quotes. */
-export type FileFormat = 'toml' | 'json' | 'json5'
+/**
+ * `json` accepts comments and trailing commas; `json5` also accepts unquoted names and single quotes. `key`: the file
+ * is a key and nothing else, and its one setting is `key`.
+ */
+export type FileFormat = 'toml' | 'json' | 'json5' | 'key'
 
 /**
  * What a run would do to one file, as plain data. A client module creates it, `describe.ts` formats it,

@@ -10,11 +10,12 @@ import { fileOf, type ParsedFile, parseKind, parseLayers } from '../files/parse-
 import { isTable } from '../files/tables.ts'
 import { codexName } from '../names.ts'
 import { readCodexAuth } from './auth.ts'
+import { keepsLogin } from './key-file.ts'
 import { checkMigratedModel } from './migrations.ts'
 import { checkModelsFile, checkOtherModelsFile, checkStaleModelsFile } from './models-file.ts'
 import { checkProvidersForSetup, checkProvidersNow } from './providers/check-provider.ts'
 import { startupFindings } from './providers/check-start.ts'
-import { addressInUse, providerInUse, takesAuthFile } from './providers/provider.ts'
+import { addressInUse, keySourceInUse, providerInUse, takesAuthFile } from './providers/provider.ts'
 import { oldServerFindings } from './server.ts'
 import { identityVariables, keyVariables, variables } from './variables.ts'
 
@@ -27,13 +28,17 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
   if (target.resolved.modelsFile === undefined) yield* checkModelsFile(context.files, config)
   yield* checkOtherModelsFile(context.files, config, target)
   yield* relativePathFindings(codexName, context.machine, homeVariable)
-  yield* checkLostLogin(context, config, target)
   yield* checkProvidersForSetup(context, config, target)
-  yield* variableFindings(context, variables.harmful)
   yield* checkProxy(context, target.baseUrl)
-  yield* checkLoginSettings(config)
   yield* checkContextWindow(config, target)
-  yield* checkSystemLayers(context.files, config, { needsAuthFile: true })
+
+  const needsAuthFile = !keepsLogin(target.input)
+  yield* variableFindings(context, needsAuthFile ? variables.harmful : identityVariables)
+  yield* checkSystemLayers(context.files, config, { needsAuthFile })
+  if (needsAuthFile) {
+    yield* checkLostLogin(context, config, target)
+    yield* checkLoginSettings(config)
+  } else yield* checkForcedKey(context.files, config)
 }
 
 /** Reports what is wrong with the effective configuration of Codex. */
@@ -55,6 +60,7 @@ export function* checkNow(context: ClientContext): Findings {
     yield* variableFindings(context, keyVariables)
     yield* checkLoginSettings(config)
   }
+  if (keySourceInUse(config).kind === 'key-file') yield* checkForcedKey(context.files, config)
 
   yield* checkProxy(context, addressInUse(config).url)
   yield* checkLeftovers(context, config)
@@ -66,6 +72,8 @@ export function* checkNow(context: ClientContext): Findings {
 function* checkProxy({ machine }: ClientContext, url: string | undefined): Findings {
   if (url !== undefined) yield* proxyFindings(codexName, url, machine.env, { readsAllProxy: true })
 }
+
+const keepHint = 'To keep the login: repoint codex --keep-login'
 
 /** Reports what is lost because the setup replaces the whole file. */
 function* checkLostLogin(
@@ -83,8 +91,8 @@ function* checkLostLogin(
       code: 'codex-login',
       message: `Codex would use a ${auth.login} instead of your key, and send its token to the gateway`,
       location,
-      hint: 'To keep the login, use a separate folder for this setup: set CODEX_HOME.',
-      needsConsentTo: `Replace your ${auth.login} in auth.json by the key. repoint rollback restores it.`,
+      hint: keepHint,
+      needsConsentTo: `Replace your ${auth.login} in auth.json by the key. To keep it, add --keep-login. repoint rollback restores it.`,
       severity: 'error',
     }
   else if (auth.shadowedLogin !== undefined && key !== target.key)
@@ -92,8 +100,8 @@ function* checkLostLogin(
       code: 'codex-login',
       message: `auth.json also contains a ${auth.shadowedLogin}, and a setup replaces the file`,
       location,
-      hint: 'To keep the login, use a separate folder for this setup: set CODEX_HOME.',
-      needsConsentTo: `Replace your ${auth.shadowedLogin} in auth.json by the key. repoint rollback restores it.`,
+      hint: keepHint,
+      needsConsentTo: `Replace your ${auth.shadowedLogin} in auth.json by the key. To keep it, add --keep-login. repoint rollback restores it.`,
       severity: 'warning',
     }
   else if (auth.unreadKeys !== undefined)
@@ -167,6 +175,19 @@ const withoutLogin: FileFix = {
     { path: ['auth_mode'], value: undefined },
     { path: ['last_refresh'], value: undefined },
   ],
+}
+
+/** At its start Codex then deletes a ChatGPT login (0.149.1 and 0.169.0, 2026-11-26). */
+function* checkForcedKey(files: LoadedFiles, config: ParsedFile): Findings {
+  const { login } = readCodexAuth(fileOf(files, 'auth'))
+  if (login === undefined || config.text(['forced_login_method']) !== 'api') return
+  yield findingAt(config, ['forced_login_method'], {
+    code: 'codex-forced-login',
+    message: `Codex deletes your ${login}: forced_login_method = "api"`,
+    hint: 'Remove the line.',
+    becomes: { value: undefined },
+    needsConsentTo: 'Remove forced_login_method = "api" from config.toml.',
+  })
 }
 
 function* checkLoginSettings(config: ParsedFile): Findings {

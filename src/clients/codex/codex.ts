@@ -18,6 +18,7 @@ import { codexFiles } from './files.ts'
 import { firstRequest } from './first-request.ts'
 import { settingOptions } from './flags.ts'
 import { gatewaySettings } from './gateway-settings.ts'
+import { expectCommandSupport, keyInFile, loginQuestion } from './key-file.ts'
 import { launchSettings } from './launch-settings.ts'
 import { checkModelsFile, offeredByModelsFile, usesModelsFile } from './models-file.ts'
 import { plan } from './plan.ts'
@@ -118,11 +119,13 @@ export const codex: ClientModule = {
 
     const source = keySourceInUse(config)
     const keyOfAuth = source.kind === 'auth.json' ? auth.usableKey : undefined
+    const keyFile = fileOf(files, 'key')
+    const fileKey = source.kind === 'key-file' ? keyInFile(keyFile) : keyOfAuth
     // repoint does not read the keyring. At a gateway, an undo restores the user's choice of the store.
     const isInKeyring = store === 'keyring' && url === undefined
     const login = isInKeyring ? keyringLogin : fileLogin && `a ${fileLogin}`
     const { key, keyHeader } =
-      source.kind === 'table' ? source : ({ key: keyOfAuth, keyHeader: 'authorization' } as const)
+      source.kind === 'table' ? source : ({ key: fileKey, keyHeader: 'authorization' } as const)
 
     const model = config.text(['model'])
     const contextWindow = config.get(['model_context_window'])
@@ -152,11 +155,12 @@ export const codex: ClientModule = {
         contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
         ...readSettingOptions(settingOptions, config.table([])),
         hasModelsFile: usesModelsFile(files, config) || undefined,
+        keepsLogin: source.kind === 'key-file' || undefined,
       },
       offered: offeredByModelsFile(files),
       origins: {
         ...originsIn(config.path, { baseUrl: url, model, key }),
-        ...(keyOfAuth && { key: authFile.path }),
+        ...(fileKey && { key: keyOfAuth ? authFile.path : keyFile.path }),
       },
       login: source.kind === 'auth.json' ? login : undefined,
       findings: unreadable(
@@ -167,8 +171,15 @@ export const codex: ClientModule = {
 
   checkNow,
 
-  resolve: (input, { printedModels } = {}) =>
-    withModelsFile(input, resolveOneModel(input, ['responses'], contextWindows), printedModels),
+  resolve(input, { version, printedModels } = {}) {
+    expectCommandSupport(input, version)
+    return withModelsFile(
+      input,
+      resolveOneModel(input, ['responses'], contextWindows),
+      printedModels,
+    )
+  },
+  question: loginQuestion,
   plan,
   checkSetup,
   loadRecordings: async () =>

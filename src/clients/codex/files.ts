@@ -1,6 +1,7 @@
 import type { Machine } from '../../platform/platform.ts'
 import type { ConfigFile, DiskReader } from '../contract/files.ts'
 import { pathsOf, projectFolders } from '../files/paths.ts'
+import { keyFileName } from './key-file.ts'
 
 /** `$CODEX_HOME`, else `~/.codex`. Absolute. */
 export function codexHome(machine: Machine): string {
@@ -24,6 +25,14 @@ export function codexFiles(machine: Machine, disk: DiskReader): readonly ConfigF
   return [
     // In the order of `plan`, which says why.
     { ...auth, ...whole, path: join(home, 'auth.json') },
+    {
+      ...auth,
+      kind: 'key',
+      format: 'key',
+      scope: 'whole',
+      path: join(home, keyFileName),
+      isOptional: true,
+    },
     { ...editable, ...whole, kind: 'models', path: join(home, modelsFile), isOptional: true },
     { ...editable, kind: 'config', path: join(home, 'config.toml') },
     ...layersOfCodex(machine, disk, home).filter(({ path }) => disk.exists(path)),

@@ -10,6 +10,8 @@ import {
 
 declare module '../contract/options.ts' {
   interface ClientOptions {
+    /** auth.json keeps its login, and the gateway's key is in a separate file. */
+    readonly keepsLogin?: boolean
     /** Codex reads its models from a file of repoint's. */
     readonly hasModelsFile?: boolean
     /** The earlier provider keeps its old key, in config.toml. */
@@ -45,6 +47,15 @@ const catalogFlags = switchFlags(
   (hasModelsFile) => ({ hasModelsFile }),
 )
 
+const keepLoginFlags = switchFlags(
+  'keep-login',
+  {
+    on: 'keep the ChatGPT login; the key goes into a separate file',
+    off: 'replace the ChatGPT login by the key',
+  },
+  (keepsLogin) => ({ keepsLogin }),
+)
+
 const keepOldGatewayFlag: ClientFlag = {
   flag: '--keep-old-gateway',
   help: 'keep the key of the earlier gateway for its conversations',
@@ -57,5 +68,6 @@ export const codexFlags: readonly ClientFlag[] = [
   contextWindowFlag,
   ...settingOptions,
   ...catalogFlags,
+  ...keepLoginFlags,
   keepOldGatewayFlag,
 ]

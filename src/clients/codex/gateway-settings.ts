@@ -6,7 +6,13 @@ import { gatewaySettingsIn } from '../files/sensitive-settings.ts'
 import { readStrictly } from '../files/strict-json.ts'
 import { readCodexAuth } from './auth.ts'
 import { modelsFilePath, usesModelsFile } from './models-file.ts'
-import { addressInUse, providerInUse, reservedIds, takesAuthFile } from './providers/provider.ts'
+import {
+  addressInUse,
+  keySourceInUse,
+  providerInUse,
+  reservedIds,
+  takesAuthFile,
+} from './providers/provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /**
@@ -24,6 +30,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   // With it Codex deletes a ChatGPT login at its start (0.149.1 and 0.169.0, 2026-11-26).
   const isKeyForced = config.text(['forced_login_method']) === 'api'
   const hasModelsFile = usesModelsFile(files, config)
+  const hasKeyFile = fileOf(files, 'key').bytes !== null
   const isKeyUsed = takesAuthFile(config)
   return {
     config: [
@@ -33,6 +40,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
       ...(isKeyForced ? [['forced_login_method']] : []),
     ],
     models: hasModelsFile && fileOf(files, 'models').bytes !== null ? [wholeFile] : [],
+    key: keySourceInUse(config).kind === 'key-file' && hasKeyFile ? [wholeFile] : [],
     auth: isKeyUsed ? keySettings(fileOf(files, 'auth')) : [],
   }
 }
@@ -41,7 +49,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
  * The setting of the key that Codex sends: the whole file if nothing else is in it. None if Codex sends no
  * key from it.
  */
-function keySettings(file: LoadedFile): readonly SettingPath[] {
+export function keySettings(file: LoadedFile): readonly SettingPath[] {
   if (readCodexAuth(file).usableKey === undefined) return []
   const { root } = readStrictly(file)
   const ofKey = ['OPENAI_API_KEY', 'auth_mode'].filter((name) => root[name] !== undefined)

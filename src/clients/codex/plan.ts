@@ -1,10 +1,13 @@
-import type { FileEdit, SettingChange } from '../../edits/types.ts'
+import { formatOf } from '../../edits/format.ts'
+import { type FileEdit, isWholeFile, type SettingChange } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
+import { isSameButVersion } from '../../gateway/base-urls.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { pointsElsewhere } from '../files/addresses.ts'
 import { isOpencodeAuth } from '../files/auth-json.ts'
-import { fileOf, parseKind } from '../files/parse-file.ts'
+import { fileOf, type ParsedFile, parseKind } from '../files/parse-file.ts'
+import { textIn } from '../files/tables.ts'
 import { codexName } from '../names.ts'
 import { editFile } from '../plan/edit-file.ts'
 import { withoutForeignSettings } from '../plan/foreign-settings.ts'
@@ -12,9 +15,19 @@ import { headerChanges, queryChanges } from '../plan/headers.ts'
 import { optionChange, settingOptionChanges } from '../plan/setting-options.ts'
 import { readCodexAuth } from './auth.ts'
 import { settingOptions } from './flags.ts'
+import { keySettings } from './gateway-settings.ts'
+import { keepsLogin, keyCommandChanges, planKeyFile } from './key-file.ts'
 import { withoutOffer } from './migrations.ts'
 import { modelsFileChanges, planModelsFile } from './models-file.ts'
-import { harmless, isBedrockName, vendorName } from './providers/provider.ts'
+import {
+  addressInUse,
+  builtInAddressPath,
+  harmless,
+  isBedrockName,
+  providerInUse,
+  takesAuthFile,
+  vendorName,
+} from './providers/provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
 /**
@@ -37,9 +50,19 @@ import { sensitiveSettings } from './sensitive-settings.ts'
  * The key comes first, so that Codex never sends an earlier login to the gateway. Codex does not start if
  * config.toml names a models file that does not exist: a new one comes before config.toml, and an old one leaves
  * after it.
+ *
+ * With `--keep-login` the key is in another file, and old conversations of OpenAI's provider stay at OpenAI:
+ *
+ *     repoint-key            sk-…
+ *     config.toml            [model_providers.gateway]
+ *                            auth = { command = "cat", args = ["repoint-key"], cwd = "." }
+ *     auth.json              unchanged, or as before the setup that replaced its login
+ *
+ * auth.json comes last there: the login returns once config.toml no longer sends it to the gateway.
  */
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
-  const auth = planAuth(files, target)
+  const auth = keepsLogin(target.input) ? planLogin(files, target) : planAuth(files, target)
+  const keyFile = planKeyFile(files, target)
   const config = editFile({
     client: codexName,
     sensitiveSettings,
@@ -49,8 +72,47 @@ export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit
   })
   const modelsFile = planModelsFile(files, target)
 
-  if (modelsFile === undefined) return [auth, config]
-  return modelsFile.after === null ? [auth, config, modelsFile] : [auth, modelsFile, config]
+  const others = [keyFile, modelsFile].filter((edit) => edit !== undefined)
+  const isRemoved = ({ after }: FileEdit) => after === null
+  const isLogin = keepsLogin(target.input)
+  return [
+    ...(auth && !isLogin ? [auth] : []),
+    ...others.filter((edit) => !isRemoved(edit)),
+    config,
+    ...others.filter(isRemoved),
+    ...(auth && isLogin ? [auth] : []),
+  ]
+}
+
+/**
+ * Takes a gateway's key out of auth.json, and restores the login that a setup replaced by it. Undefined: the file has
+ * no such key, and stays as it is.
+ */
+function planLogin(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {
+  const file = fileOf(files, 'auth')
+  const config = parseKind(files, 'config')
+  const { usableKey } = readCodexAuth(file)
+  const isGateways =
+    usableKey === target.key || (takesAuthFile(config) && addressInUse(config).url !== undefined)
+  if (usableKey === undefined || !isGateways) return undefined
+
+  const earlier = [...(target.history?.earlierVersionsOf(file.kind) ?? [])]
+    .map((bytes) => ({ ...file, bytes }))
+    .find((version) => readCodexAuth(version).login !== undefined)
+  const removed = keySettings(file).map((path) => ({ path, value: undefined }))
+  const rest = removed.some(({ path }) => isWholeFile(path))
+    ? null
+    : formatOf(file.format).edit(file.bytes, removed, file.path)
+  return {
+    client: codexName.id,
+    path: file.path,
+    format: file.format,
+    scope: file.scope,
+    changes: [{ path: ['OPENAI_API_KEY'], value: undefined, isSecret: true, role: 'key' }],
+    before: file.bytes,
+    after: earlier?.bytes ?? rest,
+    holdsSecret: true,
+  }
 }
 
 /**
@@ -106,8 +168,7 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
     ...settingOptionChanges(settingOptions, now, target.input),
     ...modelsFileChanges(files, config, target),
     { path: ['model_provider'], value: target.providerId },
-    // For old conversations: see `builtInAddressPath`.
-    { path: ['openai_base_url'], value: target.baseUrl },
+    ...builtInAddressChanges(config, target),
     ...withoutOffer(target.resolved.model),
     // Codex does not start with an empty name. A name that the user gave stays.
     ...(name && !isBedrockName(name) && name !== vendorName
@@ -115,11 +176,16 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
       : [{ path: [...providerPath, 'name'], value: 'Gateway' }]),
     { path: [...providerPath, 'base_url'], value: target.baseUrl },
     { path: [...providerPath, 'wire_api'], value: 'responses' },
-    // Without it Codex sends no Authorization header.
-    {
-      path: [...providerPath, 'requires_openai_auth'],
-      value: target.keyHeader === 'authorization',
-    },
+    // Without it, or a command, Codex sends no Authorization header.
+    ...(keepsLogin(target.input)
+      ? []
+      : [
+          {
+            path: [...providerPath, 'requires_openai_auth'],
+            value: target.keyHeader === 'authorization',
+          },
+        ]),
+    ...keyCommandChanges(files, { path: providerPath, table: config.table(providerPath) }, target),
     // Otherwise Codex tries a WebSocket first and prints errors.
     { path: [...providerPath, 'supports_websockets'], value: false },
     // Not `env_http_headers`: the variable would have to be set in every shell.
@@ -130,4 +196,18 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
   return isOtherGateway
     ? withoutForeignSettings(changes, { ...provider, isOtherGateway, harmless }, target)
     : changes
+}
+
+/**
+ * For old conversations: see `builtInAddressPath`. With a login in auth.json they stay at OpenAI: at the gateway, they
+ * would send it the login.
+ */
+function builtInAddressChanges(config: ParsedFile, target: SetupTarget): readonly SettingChange[] {
+  if (!keepsLogin(target.input)) return [{ path: builtInAddressPath, value: target.baseUrl }]
+  const now = config.text(builtInAddressPath)
+  const ofTable = textIn(providerInUse(config)?.table, ['base_url'])
+  const isGateways = [target.baseUrl, ofTable].some(
+    (url) => now !== undefined && url !== undefined && isSameButVersion(now, url),
+  )
+  return isGateways ? [{ path: builtInAddressPath, value: undefined }] : []
 }

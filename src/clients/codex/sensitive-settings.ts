@@ -41,5 +41,6 @@ export const sensitiveSettings: SensitiveSettings = {
     { path: 'model', role: 'model', fileKinds: [...user, ...stronger, 'project'], source: tried },
     { path: 'OPENAI_API_KEY', role: 'key', fileKinds: ['auth'], source: tried },
     { path: 'auth_mode', role: 'key', fileKinds: ['auth'], source: tried },
+    { path: 'key', role: 'key', fileKinds: ['key'], source: '0.118.0 and 0.171.0, 2026-11-29' },
   ],
 }

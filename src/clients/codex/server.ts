@@ -5,6 +5,7 @@ import type { ClientWorld } from '../contract/client.ts'
 import { pathsOf } from '../files/paths.ts'
 import { codexName } from '../names.ts'
 import { codexHome } from './files.ts'
+import { keyFileName } from './key-file.ts'
 
 /** How long to wait for Codex to stop, in ms. It waits for running turns: without any it took 5 s. */
 const stopTimeoutMs = 30_000
@@ -14,15 +15,18 @@ const stopTimeoutMs = 30_000
  * switch, the next UI sends the old key to the new gateway. `codex exec` does not use it.
  *
  * Reads the server's pid file and checks whether that process runs; starts nothing. `stop` asks Codex itself,
- * because another process may have taken the pid. A server that started after auth.json was written has the
- * key in that file.
+ * because another process may have taken the pid. A server that started after the files with keys were written
+ * has the key in them.
  */
 export function* oldServerFindings(world: ClientWorld): Findings {
   const { join } = pathsOf(world.machine)
   const home = codexHome(world.machine)
   const path = join(home, 'app-server-daemon', 'daemon.pid')
   const pid = runningServer(world, path)
-  if (pid === undefined || isNewer(world, path, join(home, 'auth.json'))) return
+  const keyFiles = ['auth.json', keyFileName].map((name) => join(home, name))
+  const written = keyFiles.filter((file) => ifPossible(() => world.files.stat(file)) !== undefined)
+  const isFresh = written.length > 0 && written.every((file) => isNewer(world, path, file))
+  if (pid === undefined || isFresh) return
 
   const process = { stopCommand: 'codex app-server daemon stop', stop: () => stop(world) }
   yield serverFinding(codexName, pid, process)

@@ -17,7 +17,7 @@ import type {
   ProgramFacts,
   Recordings,
 } from './program.ts'
-import type { ResolvedOptions, ResolveInput, SetupTarget } from './setup.ts'
+import type { OptionQuestion, ResolvedOptions, ResolveInput, SetupTarget } from './setup.ts'
 import type { ClientState } from './state.ts'
 
 /** The names of a client, from its row in the list. */
@@ -80,6 +80,9 @@ export interface ClientModule {
    * @throws UserError if the client cannot use the gateway
    */
   resolve(input: ResolveInput, program?: ProgramFacts): ResolvedOptions
+
+  /** What a setup asks on a terminal before it plans. Without one, or with `--yes`, the option stays undecided. */
+  question?(context: ClientContext, target: SetupTarget): OptionQuestion | undefined
 
   /**
    * The edits that make the client's files say what `target` says, in write order. A file that already says it
@@ -154,6 +157,8 @@ export interface ClientContext {
   readonly writtenBaseUrls: readonly string[]
   /** The model IDs of the last catalog that repoint read. */
   readonly knownModels: readonly string[]
+  /** The version of the installed client, if it is known. */
+  readonly version?: string | undefined
   /** Existing files that the user's shell reads at its start: see `shellProfilePaths`. */
   readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
   readonly world: ClientWorld

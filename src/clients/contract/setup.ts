@@ -40,6 +40,13 @@ export interface ResolveInput extends ChosenOptions {
   readonly gatewayInfo: GatewayInfo
 }
 
+/** A question that a setup asks because its plan would lose something that an option keeps. Yes is the default. */
+export interface OptionQuestion {
+  readonly message: string
+  readonly ifYes: ClientOptions
+  readonly ifNo: ClientOptions
+}
+
 /** Thrown if no rule chooses a model, or the gateway has none. A model from the user would help. */
 export class ModelNeeded extends UserError {}
 

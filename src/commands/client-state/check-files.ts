@@ -14,7 +14,7 @@ import { writtenBaseUrls } from './client-facts.ts'
 import { readShellProfiles } from './client-files.ts'
 import { worldWritablePaths } from './file-permissions.ts'
 import { folderSettings } from './folder-settings.ts'
-import { isInstalled, versionOfPackage } from './program/installed-program.ts'
+import { isInstalled, type ProgramVersion, versionOfPackage } from './program/installed-program.ts'
 
 /**
  * Reports what would keep a client from using a gateway: in its files, its environment and the folder.
@@ -113,12 +113,17 @@ export function checkFilesForLaunch(
   ]
 }
 
-/** What a client's checks may read. */
+/**
+ * What a client's checks may read.
+ *
+ * @param program the installed program, if it was asked. Absent: its package says the version
+ */
 export function contextOf(
   session: Session,
   client: Client,
   files: LoadedFiles,
   runs: Runs,
+  program?: ProgramVersion,
 ): ClientContext {
   return {
     files,
@@ -127,6 +132,9 @@ export function contextOf(
     // These read files, and few checks need them.
     get knownModels() {
       return rememberedModels(session.platform)
+    },
+    get version() {
+      return program?.version ?? versionOfPackage(session, client)
     },
     get shellProfiles() {
       return readShellProfiles(session)

@@ -5,7 +5,7 @@
  */
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
-import { defaultProviderId } from '../../clients/contract/options.ts'
+import { type ClientOptions, defaultProviderId } from '../../clients/contract/options.ts'
 import type { ResolvedOptions, SetupHistory, SetupTarget } from '../../clients/contract/setup.ts'
 import { whyUnreadable } from '../../clients/contract/state.ts'
 import { asPlanned, fileOf } from '../../clients/files/parse-file.ts'
@@ -71,6 +71,31 @@ export async function planSetup(proven: ProvenSetup): Promise<SetupPlan> {
   }
 }
 
+/**
+ * Asks what the clients want to know before the plan, on a terminal.
+ *
+ * @returns the setup with the chosen options
+ */
+export async function askForOptions(proven: ProvenSetup): Promise<ProvenSetup> {
+  if (!canAskUser(proven)) return proven
+  const { session, runs, request } = proven
+  const answers = new Map<string, ClientOptions>()
+
+  for (const choice of proven.choices) {
+    const { client, program } = choice
+    const files = readClientFiles(session, client)
+    const target = await setupTarget(proven, finalChoice(proven, choice), files)
+    const question = client.question?.(contextOf(session, client, files, runs, program), target)
+    if (question === undefined) continue
+    const { message, ifYes, ifNo } = question
+    const isYes = await session.platform.ask.confirm({ message, default: true })
+    answers.set(client.id, isYes ? ifYes : ifNo)
+  }
+
+  const optionsOf = (id: string) => ({ ...request.optionsOf?.(id), ...answers.get(id) })
+  return answers.size === 0 ? proven : { ...proven, request: { ...request, optionsOf } }
+}
+
 /** Why a setup would stop at its plan, as a dry run would. Undefined: it would not. */
 export async function whyPlanFails(proven: ProvenSetup): Promise<UserError | undefined> {
   try {
@@ -96,7 +121,7 @@ async function planClient(proven: ProvenSetup, choice: ProvenChoice): Promise<Cl
   const target = await setupTarget(proven, final, files)
 
   const { baseUrl, providerId, resolved } = target
-  const clientContext = contextOf(session, client, files, runs)
+  const clientContext = contextOf(session, client, files, runs, choice.program)
   const configured = { baseUrl, providerId, model: resolved.model }
   const found = checkFiles(session, client, clientContext, { target, configured })
   if (!canAskUser(proven)) refuseRedirectedKey(client, found)

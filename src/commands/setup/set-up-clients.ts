@@ -25,7 +25,7 @@ import type { Session } from '../screen/session.ts'
 import { applySetup } from './apply.ts'
 import { confirmSetup, showSetup } from './confirm.ts'
 import { loadContext, type SetupContext, type SetupRequest } from './context.ts'
-import { planSetup } from './plan.ts'
+import { askForOptions, planSetup } from './plan.ts'
 import { proveGateway } from './prove/prove-gateway.ts'
 import { reportSetup, sayDone } from './report.ts'
 import { trySetup } from './try.ts'
@@ -47,7 +47,7 @@ export async function setUpClients(
   if (request.chooseClients === undefined)
     for (const client of context.clients) expectEditable(clientNow(session, client, runs))
 
-  const proven = await proveGateway(context)
+  const proven = await askForOptions(await proveGateway(context))
 
   const plan = await planSetup(proven)
   showSetup(plan)

@@ -21,6 +21,7 @@ import { fileOf, filesOfKind, type ParsedFile, parseFile } from '../../files/par
 import { type Table, tableIn, textIn } from '../../files/tables.ts'
 import { codexName } from '../../names.ts'
 import { readCodexAuth } from '../auth.ts'
+import { keepsLogin, printsKeyFile } from '../key-file.ts'
 import { type OtherProvider, otherProviders } from './other-providers.ts'
 import {
   builtInAddressPath,
@@ -62,7 +63,9 @@ export function* checkOthersForSetup(
   // The setup removes auth.json if the key has a header, so that no provider gets it.
   if (target.keyHeader !== 'authorization') return
 
-  yield* checkNewKey(context, config, target)
+  yield* keepsLogin(target.input)
+    ? checkRestoredLogin(context, config, target)
+    : checkNewKey(context, config, target)
   yield* checkEarlierTables(context.files, config, target)
 }
 
@@ -90,6 +93,21 @@ function* checkNewKey(context: ClientContext, config: ParsedFile, target: SetupT
         hint: unsetCommand(context.machine, keyBlockers.env_key),
         severity: 'error',
       }
+  }
+}
+
+/** Keeps a login that the setup restores from providers that so far got the key in its place. */
+function* checkRestoredLogin(
+  { files }: ClientContext,
+  config: ParsedFile,
+  target: SetupTarget,
+): Findings {
+  if (readCodexAuth(fileOf(files, 'auth')).usableKey === undefined) return
+  for (const provider of otherProviders(files, target.baseUrl, target.providerId)) {
+    const { id, table } = provider
+    if (id === 'openai' || table['requires_openai_auth'] !== true) continue
+    if (isEarlierTable(files, config, target, id)) continue
+    yield takingKeyFinding(provider, turnOff(config, provider, 'login'), 'login')
   }
 }
 
@@ -123,7 +141,9 @@ function* checkEarlierTables(
       .map(([name]) => name)
     const isHarmless = layers.every((file) => harmfulSettings(file.table(path) ?? {}).length === 0)
     const isAtGateway = url !== undefined && isSameButVersion(url, target.baseUrl)
-    const isOurs = id === target.providerId || (isAtGateway && isHarmless)
+    // With a login in auth.json, the table would send it to the gateway.
+    const isOther = isAtGateway && isHarmless && !keepsLogin(target.input)
+    const isOurs = id === target.providerId || isOther
     if (blockers.length === 0 || !isOurs) continue
 
     yield findingAt(config, path, {
@@ -196,10 +216,14 @@ function otherProviderFinding(
 type ConsentedFix = Required<Pick<Finding, 'fix' | 'needsConsentTo'>>
 
 /** The provider's table asks for the key of auth.json. */
-function takingKeyFinding({ id, address, location }: OtherProvider, fix: ConsentedFix): Finding {
+function takingKeyFinding(
+  { id, address, location }: OtherProvider,
+  fix: ConsentedFix,
+  what = 'key',
+): Finding {
   return {
     code: 'codex-other-provider',
-    message: `${tableName(id)} makes Codex send the key of auth.json to ${address}, from old conversations too`,
+    message: `${tableName(id)} makes Codex send the ${what} of auth.json to ${address}, from old conversations too`,
     location,
     hint: separateKeyHint,
     ...fix,
@@ -225,10 +249,10 @@ function keylessFinding(config: ParsedFile, provider: OtherProvider): Finding {
 
 const separateKeyHint = 'Give it a separate key (env_key), or remove it.'
 
-function turnOff(config: ParsedFile, provider: OtherProvider): ConsentedFix {
+function turnOff(config: ParsedFile, provider: OtherProvider, what = 'new key'): ConsentedFix {
   const name = tableName(provider.id)
   const sentences = [
-    `Turn off ${name}, so that ${provider.address} does not get the new key.`,
+    `Turn off ${name}, so that ${provider.address} does not get the ${what}.`,
     'You can still read its conversations.',
     'To continue one at the new gateway, which then receives all of it: codex fork ID.',
     `repoint rollback restores ${name}.`,
@@ -286,8 +310,9 @@ function isEarlierTable(
 }
 
 function isAsWeWrite(table: ConfigValue): boolean {
-  const { requires_openai_auth, supports_websockets, wire_api } = tableIn(table, [])
-  return requires_openai_auth === true && supports_websockets === false && wire_api === 'responses'
+  const { auth, requires_openai_auth, supports_websockets, wire_api } = tableIn(table, [])
+  const hasOurKey = requires_openai_auth === true || printsKeyFile(auth)
+  return hasOurKey && supports_websockets === false && wire_api === 'responses'
 }
 
 /** Whether a profile selects the provider. */

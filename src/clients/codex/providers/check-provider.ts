@@ -18,6 +18,7 @@ import {
 import type { ParsedFile } from '../../files/parse-file.ts'
 import { textIn } from '../../files/tables.ts'
 import { codexName } from '../../names.ts'
+import { checkKeyFile, keepsLogin, printsKeyFile } from '../key-file.ts'
 import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './check-other-providers.ts'
 import {
   builtInAddressPath,
@@ -44,7 +45,7 @@ export function* checkProvidersForSetup(
   config: ParsedFile,
   target: SetupTarget,
 ): Findings {
-  yield* checkOpenaiBaseUrl(context, config, target)
+  if (!keepsLogin(target.input)) yield* checkOpenaiBaseUrl(context, config, target)
   const current = providersOf(config).find(({ id }) => id === target.providerId)
   if (current !== undefined) yield* checkPlannedTable(context, config, target, current)
 
@@ -73,8 +74,11 @@ function* checkPlannedTable(
     yield* checkHarmfulSettings(config, { id, table, path })
   // The plan replaces what an earlier setup of ours wrote.
   const blockers: readonly unknown[] = Object.values(keyBlockers)
-  const notOurs = Object.entries(table).filter(([, value]) => !blockers.includes(value))
-  yield* checkOwnAuth(config, { id, path, table: Object.fromEntries(notOurs) })
+  const notOurs = Object.entries(table).filter(
+    ([name, value]) => !blockers.includes(value) && !(name === 'auth' && printsKeyFile(value)),
+  )
+  const effect = keepsLogin(target.input) ? 'would replace the gateway key' : 'overrides auth.json'
+  yield* checkOwnAuth(config, { id, path, table: Object.fromEntries(notOurs) }, effect)
 }
 
 /** Reports what is wrong with the provider in use. */
@@ -100,6 +104,7 @@ export function* checkProvidersNow(context: ClientContext, config: ParsedFile): 
   const isOurs = url !== undefined && isOwnAddress(url, context)
   if (isOurs && provider.table['requires_openai_auth'] === true)
     yield* checkOwnAuth(config, provider)
+  if (source.kind === 'key-file') yield* checkKeyFile(context, config, provider)
   if (source.kind === 'variable') yield* checkKeyVariable(context, config, provider, source.name)
   if (source.kind === 'auth.json' && !url) yield missingAddressFinding(config, provider)
   if (source.kind === 'none' && !mayNeedNoKey(url, context))
@@ -182,13 +187,17 @@ function* checkHarmfulSettings(config: ParsedFile, { id, table, path }: Provider
     })
 }
 
-function* checkOwnAuth(config: ParsedFile, { id, table, path }: Provider): Findings {
+function* checkOwnAuth(
+  config: ParsedFile,
+  { id, table, path }: Provider,
+  effect = 'overrides auth.json',
+): Findings {
   for (const key of credentialSettings) {
     if (table[key] === undefined) continue
     const isSecret = key === 'experimental_bearer_token'
     yield findingAt(config, [...path, key], {
       code: 'codex-provider-auth',
-      message: `${key} in ${tableName(id)} overrides auth.json`,
+      message: `${key} in ${tableName(id)} ${effect}`,
       hint: 'Remove it.',
       becomes: { value: undefined, isSecret },
       needsConsentTo: `Remove ${key} from ${tableName(id)}.`,

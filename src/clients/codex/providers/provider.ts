@@ -5,6 +5,7 @@ import type { LoadedFiles } from '../../contract/files.ts'
 import { type ParsedFile, parseLayers } from '../../files/parse-file.ts'
 import { isTable, type Table, textIn } from '../../files/tables.ts'
 import { readHeaders, textMembers } from '../../plan/headers.ts'
+import { printsKeyFile } from '../key-file.ts'
 
 export function configRepair(...changes: readonly SettingChange[]): FileFix {
   return { fileKind: 'config', changes }
@@ -73,6 +74,8 @@ export type KeySource =
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'variable'; readonly name: string }
   | { readonly kind: 'table'; readonly key: string; readonly keyHeader: KeyHeader }
+  /** The command of the table prints the file that `--keep-login` writes. */
+  | { readonly kind: 'key-file' }
   /** `CODEX_API_KEY` overrides its key. */
   | { readonly kind: 'auth.json' }
   | { readonly kind: 'none' }
@@ -85,7 +88,8 @@ export type KeySource =
 export function keySourceOf(table: Table | undefined): KeySource {
   if (table === undefined) return { kind: 'auth.json' }
   const needsAuthFile = table['requires_openai_auth'] === true
-  if (table['auth'] !== undefined) return { kind: 'elsewhere' }
+  if (table['auth'] !== undefined)
+    return { kind: printsKeyFile(table['auth']) ? 'key-file' : 'elsewhere' }
 
   // Without that variable Codex stops, whatever else the table has.
   const name = textIn(table, ['env_key'])
