@@ -54,7 +54,9 @@ function waysOn({ os }: Machine, client: Client) {
 function contentByName(path: string): NonNullable<ConfigFile['content']> {
   if (path.endsWith('.md')) return 'agent'
   if (/\/\.env[^/]*$/.test(path)) return 'variables'
-  return /\/(?:auth|\.credentials|oauth_creds)\.json$/.test(path) ? 'credentials' : 'settings'
+  return /\/(?:(?:auth|\.credentials|oauth_creds)\.json|repoint-key)$/.test(path)
+    ? 'credentials'
+    : 'settings'
 }
 
 describe.each((await loadClients()).map((client) => [client.id, client] as const))(

@@ -129,6 +129,7 @@ const notRead = [
   '--reasoning',
   '--no-reasoning',
   '--no-catalog',
+  '--no-keep-login',
   '--keep-old-gateway',
 ]
 
@@ -167,7 +168,7 @@ test.each(clientRows)('$id offers the protocols that it supports', async (row) =
 })
 
 /** They decide about a list or a gateway that an earlier setup wrote. */
-const needsEarlierSetup = ['--no-catalog', '--keep-old-gateway']
+const needsEarlierSetup = ['--no-catalog', '--no-keep-login', '--keep-old-gateway']
 
 test.each(cases.filter(({ name }) => !needsEarlierSetup.includes(name)))(
   '$id $name: each value changes what a setup writes',
@@ -288,6 +289,12 @@ const exceptions: readonly Exception[] = [
     why: 'it removes a list that an earlier setup wrote; a launch keeps it',
     source: 'by design',
   },
+  ...['--keep-login', '--no-keep-login'].map((flag) => ({
+    flag,
+    doesNotReach: ['launchSettings', 'firstRequest'] as const,
+    why: 'a launch has its key in a variable and keeps the login; the request has the same body',
+    source: '0.171.0, 2026-11-29' as const,
+  })),
   {
     flag: '--keep-old-gateway',
     doesNotReach: ['launchSettings', 'firstRequest'],

@@ -10,7 +10,7 @@ import { fileOf, type ParsedFile, parseKind, parseLayers } from '../files/parse-
 import { isTable } from '../files/tables.ts'
 import { codexName } from '../names.ts'
 import { readCodexAuth } from './auth.ts'
-import { keepsLogin } from './key-file.ts'
+import { checkKeyInAuth, keepsLogin } from './key-file.ts'
 import { checkMigratedModel } from './migrations.ts'
 import { checkModelsFile, checkOtherModelsFile, checkStaleModelsFile } from './models-file.ts'
 import { checkProvidersForSetup, checkProvidersNow } from './providers/check-provider.ts'
@@ -38,7 +38,10 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
   if (needsAuthFile) {
     yield* checkLostLogin(context, config, target)
     yield* checkLoginSettings(config)
-  } else yield* checkForcedKey(context.files, config)
+  } else {
+    yield* checkKeyInAuth(context, target)
+    yield* checkForcedKey(context.files, config)
+  }
 }
 
 /** Reports what is wrong with the effective configuration of Codex. */
@@ -73,7 +76,7 @@ function* checkProxy({ machine }: ClientContext, url: string | undefined): Findi
   if (url !== undefined) yield* proxyFindings(codexName, url, machine.env, { readsAllProxy: true })
 }
 
-const keepHint = 'To keep the login: repoint codex --keep-login'
+const keepHint = 'To keep the login, add --keep-login.'
 
 /** Reports what is lost because the setup replaces the whole file. */
 function* checkLostLogin(

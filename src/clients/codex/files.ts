@@ -1,7 +1,7 @@
 import type { Machine } from '../../platform/platform.ts'
 import type { ConfigFile, DiskReader } from '../contract/files.ts'
 import { pathsOf, projectFolders } from '../files/paths.ts'
-import { keyFileName } from './key-file.ts'
+import { keyFileName } from './providers/key-command.ts'
 
 /** `$CODEX_HOME`, else `~/.codex`. Absolute. */
 export function codexHome(machine: Machine): string {

@@ -1,57 +1,21 @@
-import type { ConfigValue, FileEdit, SettingChange, SettingPath } from '../../edits/types.ts'
+import type { FileEdit, SettingChange, SettingPath } from '../../edits/types.ts'
 import { UserError } from '../../errors.ts'
 import type { Findings } from '../../finding.ts'
 import { findingAt, missingKeyFinding } from '../checks/findings.ts'
 import type { ClientContext } from '../contract/client.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { ChosenOptions, OptionQuestion, SetupTarget } from '../contract/setup.ts'
-import { fileOf, type ParsedFile, parseFile } from '../files/parse-file.ts'
-import { isTable, type Table, textIn } from '../files/tables.ts'
+import { fileOf, type ParsedFile, parseFile, parseKind } from '../files/parse-file.ts'
+import type { Table } from '../files/tables.ts'
 import { codexName } from '../names.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
 import { isBefore, type Version } from '../program/tested.ts'
 import { readCodexAuth } from './auth.ts'
-
-/**
- * With `--keep-login`, auth.json keeps the login, and the provider's table names a command that prints the gateway's
- * key from a file of its own. Codex sends only that key to the gateway (0.118.0 and 0.171.0, 2026-11-29).
- */
-export const keyFileName = 'repoint-key'
+import { commandFor, isCommand, keyFileName, printsKeyFile } from './providers/key-command.ts'
+import { addressInUse, takesAuthFile } from './providers/provider.ts'
 
 /** Older ones do not know `auth`, and send the login to the gateway (0.105.0, 0.116.0 and 0.117.0, 2026-11-29). */
 const minVersionForCommand = '0.118.0'
-
-/**
- * The commands that print the file. Codex takes `cwd` from the folder of config.toml, so that no path needs quotes. It
- * removes the line break at the end of the output. `cat` was run with 0.118.0 and 0.171.0 on Linux; the command for
- * Windows was not run (2026-11-29). `/d` ignores the commands that the registry adds to each start of cmd.
- */
-const commands = {
-  posix: { command: 'cat', args: [keyFileName], cwd: '.' },
-  windows: { command: 'cmd', args: ['/d', '/c', 'type', keyFileName], cwd: '.' },
-} as const
-
-/** The command for the system that has the file. */
-function commandFor({ path }: Pick<LoadedFile, 'path'>) {
-  return /^(?:[A-Za-z]:)?\\/.test(path) ? commands.windows : commands.posix
-}
-
-/** Whether a value of `auth` is a command that a setup writes, on whichever system. */
-export function printsKeyFile(auth: ConfigValue | undefined): boolean {
-  return Object.values(commands).some((command) => isCommand(auth, command))
-}
-
-function isCommand(
-  auth: ConfigValue | undefined,
-  { command, args, cwd }: (typeof commands)[keyof typeof commands],
-): boolean {
-  if (!isTable(auth)) return false
-  return (
-    textIn(auth, ['command']) === command &&
-    JSON.stringify(auth['args']) === JSON.stringify(args) &&
-    textIn(auth, ['cwd']) === cwd
-  )
-}
 
 /** Whether the setup keeps the login, and writes the key into the key file. */
 export function keepsLogin(input: ChosenOptions): boolean {
@@ -64,7 +28,7 @@ export function expectCommandSupport(input: ChosenOptions, version: Version): vo
   throw new UserError({
     code: 'client-too-old',
     message: tooOld(version),
-    hint: 'Update Codex, or leave --keep-login out: {--no-keep-login}',
+    hint: 'Update Codex, or replace the login: {--no-keep-login}',
   })
 }
 
@@ -88,6 +52,42 @@ export function loginQuestion(
   }
 }
 
+/** Whether auth.json has the key of this gateway, or of the one that Codex uses now. */
+export function hasGatewayKey(files: LoadedFiles, { key }: SetupTarget): boolean {
+  const config = parseKind(files, 'config')
+  const { usableKey } = readCodexAuth(fileOf(files, 'auth'))
+  const isAtGateway = takesAuthFile(config) && addressInUse(config).url !== undefined
+  return usableKey !== undefined && (usableKey === key || isAtGateway)
+}
+
+/** auth.json with the login that a setup replaced by the key. */
+export function replacedLogin(auth: LoadedFile, { history }: SetupTarget): LoadedFile | undefined {
+  for (const bytes of history?.earlierVersionsOf(auth.kind) ?? []) {
+    const version = { ...auth, bytes }
+    if (readCodexAuth(version).login !== undefined) return version
+  }
+  return undefined
+}
+
+/** Reports what a setup with `--keep-login` does with a key in auth.json. */
+export function* checkKeyInAuth({ files }: ClientContext, target: SetupTarget): Findings {
+  const auth = fileOf(files, 'auth')
+  if (!hasGatewayKey(files, target)) return
+  const login = replacedLogin(auth, target)
+  const shared = { code: 'codex-kept-login', severity: 'note', location: auth.path } as const
+  if (login !== undefined)
+    yield {
+      ...shared,
+      message: `auth.json gets back the ${readCodexAuth(login).login} that an earlier setup replaced`,
+    }
+  else
+    yield {
+      ...shared,
+      message: 'auth.json has no login to keep: the key moves into a separate file',
+      hint: 'To log in: codex login',
+    }
+}
+
 /**
  * The edit of the key file: it gets the key, or goes because the key is in auth.json. Undefined: there is none.
  *
@@ -101,7 +101,7 @@ export function planKeyFile(files: LoadedFiles, target: SetupTarget): FileEdit |
     throw new UserError({
       code: 'client-failed',
       message: `The gateway accepts the key only in the header ${target.keyHeader}, and with --keep-login Codex sends it as Authorization`,
-      hint: 'Leave --keep-login out: {--no-keep-login}',
+      hint: 'Replace the login by the key: {--no-keep-login}',
     })
 
   const value = isKept ? target.key : undefined

@@ -16,16 +16,20 @@ import { optionChange, settingOptionChanges } from '../plan/setting-options.ts'
 import { readCodexAuth } from './auth.ts'
 import { settingOptions } from './flags.ts'
 import { keySettings } from './gateway-settings.ts'
-import { keepsLogin, keyCommandChanges, planKeyFile } from './key-file.ts'
+import {
+  hasGatewayKey,
+  keepsLogin,
+  keyCommandChanges,
+  planKeyFile,
+  replacedLogin,
+} from './key-file.ts'
 import { withoutOffer } from './migrations.ts'
 import { modelsFileChanges, planModelsFile } from './models-file.ts'
 import {
-  addressInUse,
   builtInAddressPath,
   harmless,
   isBedrockName,
   providerInUse,
-  takesAuthFile,
   vendorName,
 } from './providers/provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
@@ -90,15 +94,8 @@ export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit
  */
 function planLogin(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {
   const file = fileOf(files, 'auth')
-  const config = parseKind(files, 'config')
-  const { usableKey } = readCodexAuth(file)
-  const isGateways =
-    usableKey === target.key || (takesAuthFile(config) && addressInUse(config).url !== undefined)
-  if (usableKey === undefined || !isGateways) return undefined
+  if (!hasGatewayKey(files, target)) return undefined
 
-  const earlier = [...(target.history?.earlierVersionsOf(file.kind) ?? [])]
-    .map((bytes) => ({ ...file, bytes }))
-    .find((version) => readCodexAuth(version).login !== undefined)
   const removed = keySettings(file).map((path) => ({ path, value: undefined }))
   const rest = removed.some(({ path }) => isWholeFile(path))
     ? null
@@ -110,7 +107,7 @@ function planLogin(files: LoadedFiles, target: SetupTarget): FileEdit | undefine
     scope: file.scope,
     changes: [{ path: ['OPENAI_API_KEY'], value: undefined, isSecret: true, role: 'key' }],
     before: file.bytes,
-    after: earlier?.bytes ?? rest,
+    after: replacedLogin(file, target)?.bytes ?? rest,
     holdsSecret: true,
   }
 }

@@ -5,7 +5,7 @@ import type { ClientWorld } from '../contract/client.ts'
 import { pathsOf } from '../files/paths.ts'
 import { codexName } from '../names.ts'
 import { codexHome } from './files.ts'
-import { keyFileName } from './key-file.ts'
+import { keyFileName } from './providers/key-command.ts'
 
 /** How long to wait for Codex to stop, in ms. It waits for running turns: without any it took 5 s. */
 const stopTimeoutMs = 30_000

@@ -85,7 +85,7 @@ describe('a setup', () => {
     [
       'codex',
       'codex-login',
-      'Replace your ChatGPT login in auth.json by the key. repoint rollback restores it.',
+      'Replace your ChatGPT login in auth.json by the key. To keep it, add --keep-login. repoint rollback restores it.',
       { '.codex/auth.json': '{"OPENAI_API_KEY":null,"tokens":{"access_token":"t"}}' },
     ],
     [

@@ -21,7 +21,8 @@ import { fileOf, filesOfKind, type ParsedFile, parseFile } from '../../files/par
 import { type Table, tableIn, textIn } from '../../files/tables.ts'
 import { codexName } from '../../names.ts'
 import { readCodexAuth } from '../auth.ts'
-import { keepsLogin, printsKeyFile } from '../key-file.ts'
+import { keepsLogin } from '../key-file.ts'
+import { printsKeyFile } from './key-command.ts'
 import { type OtherProvider, otherProviders } from './other-providers.ts'
 import {
   builtInAddressPath,

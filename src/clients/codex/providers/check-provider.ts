@@ -18,8 +18,9 @@ import {
 import type { ParsedFile } from '../../files/parse-file.ts'
 import { textIn } from '../../files/tables.ts'
 import { codexName } from '../../names.ts'
-import { checkKeyFile, keepsLogin, printsKeyFile } from '../key-file.ts'
+import { checkKeyFile, keepsLogin } from '../key-file.ts'
 import { checkHarmfulLayers, checkOthersForSetup, checkOthersNow } from './check-other-providers.ts'
+import { printsKeyFile } from './key-command.ts'
 import {
   builtInAddressPath,
   configRepair,

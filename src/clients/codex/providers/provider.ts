@@ -5,7 +5,7 @@ import type { LoadedFiles } from '../../contract/files.ts'
 import { type ParsedFile, parseLayers } from '../../files/parse-file.ts'
 import { isTable, type Table, textIn } from '../../files/tables.ts'
 import { readHeaders, textMembers } from '../../plan/headers.ts'
-import { printsKeyFile } from '../key-file.ts'
+import { printsKeyFile } from './key-command.ts'
 
 export function configRepair(...changes: readonly SettingChange[]): FileFix {
   return { fileKind: 'config', changes }
