@@ -20,6 +20,8 @@ export interface Program {
   readonly minVersion?: string
   /** The oldest version of the client that `launchSettings` works with. Absent: `minVersion`. */
   readonly minVersionForLaunch?: string
+  /** What is known of the next major version, which was not run, as the end of a sentence about it. */
+  readonly nextMajor?: string
   /** The client sends other model IDs in other versions. */
   readonly needsVersion?: boolean
 

@@ -103,6 +103,8 @@ export interface ResolvedOptions {
   readonly contextWindow?: number
   /** The models that rules chose, by purpose. Empty: the user chose them all, now or before. */
   readonly uses: readonly ModelUse[]
+  /** The key goes into a private file of its own, which the configuration names. */
+  readonly usesKeyFile?: boolean
   /** The notes about these options. */
   readonly findings: readonly Finding[]
 

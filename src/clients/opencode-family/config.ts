@@ -15,6 +15,7 @@ import type { ClientState, Endpoint, SentKey } from '../contract/state.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import {
   fileOf,
+  filesOfKind,
   mergedFiles,
   originOf,
   type ParsedFile,
@@ -63,6 +64,8 @@ export interface Fork
   readonly asksForNoLimit?: RegExp
   /** What it does with the context windows of models. */
   readonly window: WindowHandling
+  /** The name of its key file, next to auth.json: see `keyReference`. Absent: every version reads auth.json. */
+  readonly keyFile?: string
   /**
    * The version that does not start with keys of the next major version of opencode. Absent: all versions do.
    */
@@ -121,6 +124,7 @@ export const sensitiveSettings: SensitiveSettings = {
     untested('provider.*.models.*.headers', 'key', ['project']),
     row('provider.:provider.env', 'key', stronger, tried),
     row(':provider.key', 'key', ['auth'], tried),
+    row('key', 'key', ['key'], '1.18.34, 2026-11-29'),
     row('provider.:provider.npm', 'provider', all, tried),
     row('provider.:provider.models.*.provider.npm', 'provider', ['config'], '1.18.34, 2026-11-26'),
     row('model', 'model', [...all, 'project-agent'], tried),
@@ -238,8 +242,15 @@ export function filesOf(fork: Fork, machine: Machine, disk: DiskReader): readonl
   const managed = managedFolder(machine, folder)
   const extra = named(`${variables}_CONFIG_DIR`)
 
+  const keyFile = fork.keyFile && {
+    ...editableFile('key', join(data, fork.keyFile)),
+    format: 'key' as const,
+    content: 'credentials' as const,
+    isOptional: true as const,
+  }
   return [
     { ...editableFile('auth', join(data, 'auth.json')), content: 'credentials' },
+    ...(keyFile ? [keyFile] : []),
     { ...editableFile('config', configPath), holdsSecret: false },
     ...layersThere(disk, configPath, [
       { kind: 'lower', owner: 'user', paths: [lowest!, ...others] },
@@ -267,6 +278,8 @@ export interface OwnConfig {
   /** All of them, merged as the client merges them. It does not start if it cannot read one of them. */
   readonly merged: Table
   readonly auth: StrictFile
+  /** Absent: the client has no such file. */
+  readonly keyFile?: LoadedFile
   /** The provider of the default model: the part before the first slash. */
   readonly providerId?: string
 }
@@ -276,7 +289,16 @@ export function readConfig(files: LoadedFiles): OwnConfig {
   const userFiles = [...parseLayers(files, 'lower'), file]
   const merged = mergedFiles(userFiles)
   const [, providerId] = /^([^/]+)\//.exec(textIn(merged, ['model']) ?? '') ?? []
-  return { userFiles, file, merged, auth: readAuth(fileOf(files, 'auth')), providerId }
+  const [keyFile] = filesOfKind(files, 'key')
+  return { userFiles, file, merged, auth: readAuth(fileOf(files, 'auth')), keyFile, providerId }
+}
+
+/**
+ * The text that the client replaces by the text of its key file. opencode 2 reads auth.json only once, when it makes
+ * its database, so a setup writes the key there (read in 767454d and 00402592, 2026-11-29; 1.18.34 replaces it too).
+ */
+export function keyReference({ path }: LoadedFile): string {
+  return `{file:${path}}`
 }
 
 /** Reads auth.json, which must be strict JSON: otherwise the client ignores the whole file. */
@@ -301,7 +323,7 @@ interface KeyInHeader extends SentKey {
 }
 
 export function providerIn(
-  { merged, file, auth }: OwnConfig,
+  { merged, file, auth, keyFile }: OwnConfig,
   id: string | undefined,
 ): OpencodeProvider {
   const table = id === undefined ? {} : tableIn(merged, ['provider', id])
@@ -313,10 +335,13 @@ export function providerIn(
   const isInline = typeof inline === 'string'
   const isReplaced = isInline && /\{(?:env|file):/.test(inline)
   const ofLogin = textIn(login, ['type']) === 'api' ? textIn(login, ['key']) : undefined
-  const key = isInline ? !isReplaced && inline : ofLogin
+  const ofFile =
+    keyFile && inline === keyReference(keyFile) ? parseFile(keyFile).text(['key']) : undefined
+  const key = isInline ? (ofFile ?? (!isReplaced && inline)) : ofLogin
   const { headerKey } = readHeaders(options['headers'])
+  const keyPath = ofFile !== undefined ? keyFile!.path : isInline ? file.path : auth.path
   const bearer: KeyInHeader | undefined = key
-    ? { key, keyHeader: 'authorization', keyPath: isInline ? file.path : auth.path }
+    ? { key, keyHeader: 'authorization', keyPath }
     : undefined
   return {
     table,
@@ -411,8 +436,8 @@ export function gatewaySettings(
   files: LoadedFiles,
 ): ReturnType<ClientModule['gatewaySettings']> {
   const config = readConfig(files)
-  const { file, providerId: id } = config
-  const { url, login } = providerIn(config, id)
+  const { file, keyFile, providerId: id } = config
+  const { url, login, options } = providerIn(config, id)
   if (id === undefined || url === undefined) return {}
 
   const isShipped = reservedProviderIds.includes(id)
@@ -430,6 +455,7 @@ export function gatewaySettings(
   const enabled = file.get(listPath)
   const isEnabled = Array.isArray(enabled) && enabled.includes(id)
   const isKey = textIn(login, ['type']) === 'api'
+  const isOurKeyFile = keyFile !== undefined && options['apiKey'] === keyReference(keyFile)
 
   return {
     config: [
@@ -438,5 +464,6 @@ export function gatewaySettings(
       ...(isEnabled ? [enabled.length === 1 ? listPath : [...listPath, { element: id }]] : []),
     ],
     auth: isShipped && !isKey ? [] : [[id]],
+    ...(isOurKeyFile && { key: [['key']] }),
   }
 }

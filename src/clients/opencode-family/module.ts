@@ -54,6 +54,7 @@ import {
 } from '../checks/findings.ts'
 import { leftoverFindings, placeholderOf } from '../checks/other-tools.ts'
 import type { ClientContext, ClientModule, ClientName } from '../contract/client.ts'
+import type { SensitiveSetting } from '../contract/config.ts'
 import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
 import { defaultProviderId } from '../contract/options.ts'
 import {
@@ -77,7 +78,7 @@ import {
   withoutTrailingSlash,
 } from '../files/addresses.ts'
 import { isCodexAuth } from '../files/auth-json.ts'
-import { fileOf, parseFile, parseKind, parseLayers } from '../files/parse-file.ts'
+import { fileOf, filesOfKind, parseFile, parseKind, parseLayers } from '../files/parse-file.ts'
 import {
   isTable,
   numberIn,
@@ -103,7 +104,7 @@ import { headerChanges, readHeaders } from '../plan/headers.ts'
 import { settingOptionChanges } from '../plan/setting-options.ts'
 import { clientFlagValues } from '../program/arguments.ts'
 import { recordedRequest, withBetas } from '../program/recorded-request.ts'
-import { testedVersions } from '../program/tested.ts'
+import { isBefore, testedVersions, type Version } from '../program/tested.ts'
 import {
   defaultOutputTokens,
   effortPath,
@@ -113,6 +114,7 @@ import {
   gatewaySettings,
   harmfulVariables,
   harmless,
+  keyReference,
   npmPath,
   type OpencodeProvider,
   type OwnConfig,
@@ -124,6 +126,11 @@ import {
   sensitiveSettings,
   usualPackage,
 } from './config.ts'
+
+/** opencode 2 replaces opencode 1 under the same command (since 2026-09-11). It is not on npm, and was not run. */
+function isNextMajor(version: Version): boolean {
+  return version !== undefined && !isBefore(version, '2.0.0')
+}
 
 // Plan.
 
@@ -168,13 +175,13 @@ function planAuth(client: ClientName, files: LoadedFiles, target: SetupTarget): 
  */
 function authChanges(
   file: LoadedFile,
-  { key, keyHeader, providerId }: SetupTarget,
+  { key, keyHeader, providerId, resolved }: SetupTarget,
 ): readonly SettingChange[] {
   const now = parseFile(file)
   const hasEntry = now.get([providerId]) !== undefined
   const asKey = { isSecret: true, role: 'key' } as const
   // With an entry, the client sends `authorization: Bearer` too.
-  if (keyHeader !== 'authorization')
+  if (keyHeader !== 'authorization' || resolved.usesKeyFile)
     return hasEntry ? [{ path: [providerId], value: undefined, ...asKey }] : []
 
   const isOtherLogin = hasEntry && now.text([providerId, 'type']) !== 'api'
@@ -221,6 +228,7 @@ function configChanges(
     { path: [...providerPath, 'npm'], value: usualPackage },
     ...(isNamed ? [] : [{ path: [...providerPath, 'name'], value: 'Gateway' }]),
     { path: urlPath, value: baseUrl },
+    ...keyReferenceChanges(config, target),
     ...headerChanges(headersPath, now.get(headersPath), target, isOtherGateway),
     ...listChanges(fileOf(files, 'config'), list, target),
     { path: ['model'], value: `${providerId}/${resolved.model}` },
@@ -237,6 +245,42 @@ function configChanges(
   )
   const provider = { path: providerPath, now: now.table(providerPath) ?? {}, isOtherGateway }
   return withoutForeignSettings(ours, { ...provider, harmless }, target)
+}
+
+/** The reference to the key file: a setup writes it, or removes that of an earlier one. */
+function keyReferenceChanges(
+  { keyFile, file }: OwnConfig,
+  { providerId, resolved, keyHeader }: SetupTarget,
+): readonly SettingChange[] {
+  if (keyFile === undefined) return []
+  const path = ['provider', providerId, 'options', 'apiKey']
+  const value = keyReference(keyFile)
+  if (resolved.usesKeyFile && keyHeader === 'authorization') return [{ path, value }]
+  return file.get(path) === value ? [{ path, value: undefined }] : []
+}
+
+/** The key file gets the key, or goes because the key is in auth.json. Undefined: there is none. */
+function planKeyFile(
+  client: ClientName,
+  files: LoadedFiles,
+  { key, keyHeader, resolved }: SetupTarget,
+): FileEdit | undefined {
+  const [file] = filesOfKind(files, 'key')
+  const isUsed = resolved.usesKeyFile && keyHeader === 'authorization'
+  if (file === undefined || (!isUsed && file.bytes === null)) return undefined
+  const value = isUsed ? key : undefined
+  const isCurrent = isUsed && parseFile(file).text(['key']) === key
+  const after = isUsed ? new TextEncoder().encode(`${key}\n`) : null
+  return {
+    client: client.id,
+    path: file.path,
+    format: file.format,
+    scope: 'whole',
+    changes: [{ path: ['key'], value, isSecret: true, role: 'key' }],
+    before: file.bytes,
+    after: isCurrent ? file.bytes : after,
+    holdsSecret: true,
+  }
 }
 
 /** The provider's `baseURL` for the model that the client starts with. */
@@ -402,6 +446,7 @@ function checkProxy(view: OpencodeView, url: string): Findings {
 function* checkSurroundings(view: OpencodeView): Findings {
   const { id, label, variables, context, config } = view
   yield* checkReadable(view, config)
+  yield* checkNewProviders(view)
   yield* relativePathFindings(view, context.machine, {
     names: ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', `${variables}_CONFIG`],
   })
@@ -410,6 +455,23 @@ function* checkSurroundings(view: OpencodeView): Findings {
     effect: `${label} ignores auth.json and every login in it`,
     topic: 'key-missing',
   })
+}
+
+/**
+ * opencode 2 uses an entry of `providers` instead of ours of the same name, with its whole content (reported for 2.0.16;
+ * not run).
+ */
+function* checkNewProviders({ id, label, context, config, providerId }: OpencodeView): Findings {
+  if (!isNextMajor(context.version)) return
+  const path = ['providers', providerId]
+  for (const file of config.userFiles) {
+    if (file.get(path) === undefined) continue
+    yield findingAt(file, path, {
+      code: `${id}-provider-replaced`,
+      message: `${label} 2 uses ${showPath(path)} instead of what a setup writes`,
+      hint: `Remove it, or choose another ID: {--provider-id ID}`,
+    })
+  }
 }
 
 /** Reports what keeps the client from starting, whatever variables it gets. */
@@ -538,10 +600,11 @@ function* checkWeakerFiles(
 }
 
 function* checkInlineKeys({ id, config, providerId }: OpencodeView): Findings {
+  const { keyFile } = config
   const path = ['provider', providerId, 'options', 'apiKey']
   for (const file of config.userFiles) {
     const value = file.get(path)
-    if (value === undefined) continue
+    if (value === undefined || (keyFile && value === keyReference(keyFile))) continue
 
     const keyRemoval = removal(file, `options.apiKey of ${providerId}`, { path, isSecret: true })
     yield findingAt(file, path, {
@@ -848,7 +911,8 @@ const sends: ClientModule['sends'] = {
 }
 
 export function clientOf(fork: Fork): ClientModule {
-  const { id, label, reservedProviderIds, variables, window } = fork
+  const { id, label, reservedProviderIds, variables, window, keyFile } = fork
+  const isItsOwn = ({ fileKinds }: SensitiveSetting) => keyFile || !fileKinds.includes('key')
   return {
     accepts: fork.accepts,
     program: {
@@ -867,7 +931,7 @@ export function clientOf(fork: Fork): ClientModule {
     protocols,
     sends,
     config: {
-      sensitiveSettings,
+      sensitiveSettings: { ...sensitiveSettings, rows: sensitiveSettings.rows.filter(isItsOwn) },
       folderFiles: fork.folderFiles,
       // opencode replaces these texts anywhere in its configuration. Kilo reports a fault if its list contains
       // `constructor` (7.7.9, 2026-11-23).
@@ -897,7 +961,7 @@ export function clientOf(fork: Fork): ClientModule {
     read,
     checkNow: (context) => checkNow(fork, context),
 
-    resolve(input) {
+    resolve(input, { version } = {}) {
       const usable = protocolsForKey({ label, protocols, sends }, input)
       // One `baseURL` serves all protocols: the packages append `/chat/completions` and `/messages` to it.
       const resolved = resolveWithPicker(
@@ -906,19 +970,25 @@ export function clientOf(fork: Fork): ClientModule {
         window,
         ({ chat, messages }) => chat === `${messages}/v1`,
       )
-      return withSmallModel(input, resolved)
+      const usesKeyFile = keyFile !== undefined && isNextMajor(version)
+      return { ...withSmallModel(input, resolved), usesKeyFile }
     },
 
-    plan: (files, target) => [
-      planAuth(fork, files, target),
-      editFile({
-        client: fork,
-        sensitiveSettings,
-        file: fileOf(files, 'config'),
-        changes: configChanges(fork, files, target),
-        fixes: target.fixes,
-      }),
-    ],
+    plan(files, target) {
+      const keyEdit = planKeyFile(fork, files, target)
+      const needsAuth = !target.resolved.usesKeyFile || fileOf(files, 'auth').bytes !== null
+      return [
+        ...(keyEdit === undefined ? [] : [keyEdit]),
+        ...(needsAuth ? [planAuth(fork, files, target)] : []),
+        editFile({
+          client: fork,
+          sensitiveSettings,
+          file: fileOf(files, 'config'),
+          changes: configChanges(fork, files, target),
+          fixes: target.fixes,
+        }),
+      ]
+    },
     checkSetup: (context, target) => checkSetup(fork, context, target),
     loadRecordings: fork.loadRecordings,
     firstRequest: (recordings, files, input) => firstRequest(fork, recordings, files, input),

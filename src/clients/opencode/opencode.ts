@@ -11,6 +11,7 @@ import tested from './tested.json' with { type: 'json' }
 const fork: Fork = {
   ...opencodeName,
   folder: 'opencode',
+  keyFile: 'repoint-key',
   configNames: ['config.json', 'opencode.json', 'opencode.jsonc'],
   newConfig: 'opencode.json',
   projectNames: ['opencode.json', 'opencode.jsonc'],
@@ -36,6 +37,8 @@ const fork: Fork = {
   accepts: responses.protocols,
   program: {
     packages: ['opencode-ai', 'opencode-*'],
+    nextMajor:
+      'by its source, it reads auth.json only once, so the key goes into a file that the configuration names',
     // 1.2.6 sends `{env:NAME}` in its variable unchanged (2026-11-23).
     minVersionForLaunch: '1.2.11',
     pingArgs: (prompt) => ['run', prompt],

@@ -162,7 +162,7 @@ export function* newMajorFindings(
   yield {
     code: 'client-untested',
     severity: 'warning',
-    message: `${untested}: it may not use what repoint writes`,
+    message: `${untested}: ${program.nextMajor ?? 'it may not use what repoint writes'}`,
     hint: `Update repoint, or try the client: repoint ${id} --try-client`,
     needsConsentTo: `Set up ${label} although it may not work: ${untested}.`,
   }
