@@ -562,7 +562,7 @@ describe('a setup with bad input changes nothing', () => {
     const args = ['codex', '--base-url', gateway.url, flag]
     const env = { REPOINT_API_KEY: canary }
     const loginWarning =
-      'Replace your ChatGPT login in auth.json by the key. repoint rollback restores it.'
+      'Replace your ChatGPT login in auth.json by the key. To keep it, add --keep-login. repoint rollback restores it.'
     expect((await runInProcess(aHome(disk), args, { env })).stdout).toContain(
       `  ! ${loginWarning}\n`,
     )
