@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
+import cells from 'fast-string-width'
 
 /**
  * Removes escape sequences and all characters of Unicode's category C except the line feed. Text from
@@ -169,3 +170,17 @@ export function listWords(words: readonly string[], conjunction: 'and' | 'or' = 
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
+
+/** Splits `text` into lines of at most `width` columns. A longer word gets a line for itself. */
+export function wrapWords(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)
+    if (line === undefined || cells(line) + 1 + cells(word) > width) lines.push(word)
+    else lines[lines.length - 1] = `${line} ${word}`
+  }
+  return lines
+}
+
+/** Terminals with fewer columns get no wrapping: the text would not be readable anyway. */
+export const minWrapColumns = 30

@@ -2,7 +2,14 @@ import { styleText } from 'node:util'
 import { checkbox, confirm, input, password, search } from '@inquirer/prompts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
-import { beginsLikeKey, looksLikeAddress, maskSecret, secretMask } from '../text.ts'
+import {
+  beginsLikeKey,
+  looksLikeAddress,
+  maskSecret,
+  minWrapColumns,
+  secretMask,
+  wrapWords,
+} from '../text.ts'
 import type { Ask, AskChoice, ConfirmQuestion } from './platform.ts'
 
 /** The terminal that shows the questions: `process`, or a test's. */
@@ -12,7 +19,7 @@ export interface PromptTerminal {
     setRawMode(isRaw: boolean): NodeJS.ReadableStream
   }
   readonly stdout: { readonly rows: number }
-  readonly stderr: NodeJS.WritableStream
+  readonly stderr: NodeJS.WritableStream & { readonly columns?: number }
 }
 
 type CheckboxQuestion = Parameters<Ask['checkbox']>[0]
@@ -31,7 +38,7 @@ export function askInput(
   return askOnce(validate, (check, { signal }) =>
     input(
       {
-        message,
+        message: fitMessage(message, terminal),
         transformer: hidePastedKey,
         validate: check,
         default: defaultAnswer,
@@ -51,6 +58,7 @@ export async function askSecret(
   terminal: PromptTerminal,
 ): TypedAnswer {
   const paste = watchPaste(terminal)
+  const shown = fitMessage(message, terminal)
   let answer = ''
 
   try {
@@ -65,7 +73,7 @@ export async function askSecret(
         answer: () => maskSecret(answer.trim()),
       }
       // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
-      const question = { message, toggleMask: false, validate: checkWhole, theme: { style } }
+      const question = { message: shown, toggleMask: false, validate: checkWhole, theme: { style } }
       return password(question, { ...contextOn(terminal), signal })
     })
     return result === undefined ? undefined : answer
@@ -103,7 +111,8 @@ export async function askConfirm(
   question: ConfirmQuestion,
   terminal: PromptTerminal,
 ): Promise<boolean> {
-  const { message, default: defaultAnswer, showDetails } = question
+  const { default: defaultAnswer, showDetails } = question
+  const message = fitMessage(question.message, terminal)
   if (showDetails === undefined)
     return withCancelError(confirm({ message, default: defaultAnswer }, contextOn(terminal)))
 
@@ -174,15 +183,35 @@ export function askSearch(
     return looksLikeAddress(typed) ? [typedChoice, ...matches] : [...matches, typedChoice]
   }
 
+  let listedCount = 0
+  const countedSource = (term?: string) => {
+    const listed = source(term)
+    listedCount = listed.length
+    return listed
+  }
+  const usableKeys = (keys: [key: string, action: string][]) =>
+    listedCount > 1 ? keysHelp(keys) : undefined
+
   terminal.stdin.on('keypress', repeatEnter)
   const answer = askOnce(validateTyped, (validate, { signal }) => {
-    const theme = { style: { searchTerm: hidePastedKey, highlight: hideKeyInChoice } }
-    return search({ message, source, validate, theme }, { ...contextOn(terminal), signal })
+    const theme = {
+      style: { searchTerm: hidePastedKey, highlight: hideKeyInChoice, keysHelpTip: usableKeys },
+    }
+    return search(
+      { message: fitMessage(message, terminal), source: countedSource, validate, theme },
+      { ...contextOn(terminal), signal },
+    )
   })
   return answer.finally(() => {
     isOpen = false
     terminal.stdin.off('keypress', repeatEnter)
   })
+}
+
+/** As the prompt shows them. */
+function keysHelp(keys: readonly (readonly [key: string, action: string])[]): string {
+  const shown = keys.map(([key, action]) => `${styleText('bold', key)} ${styleText('dim', action)}`)
+  return shown.join(styleText('dim', ' • '))
 }
 
 function hideKeyInChoice(line: string): string {
@@ -231,7 +260,7 @@ async function checkboxUntil(
 
   const prompt = checkbox(
     {
-      message,
+      message: fitMessage(message, terminal),
       choices: currentChoices.map(compact),
       pageSize: Math.max(7, Math.min(lineCount, terminal.stdout.rows - linesAroundList)),
       // Selecting all at once would select two setups of the same files.
@@ -293,6 +322,15 @@ async function withCancelError<T>(answer: Promise<T>): Promise<T> {
       throw new UserError({ code: 'cancelled', message: 'Cancelled', cause: error })
     throw error
   }
+}
+
+/** The columns of the sign before a question, and of `(Y/n)` after it. */
+const aroundMessage = 2 + 7
+
+/** A question with its line breaks between words: the prompt breaks the words themselves (@inquirer/core 12.0.6). */
+function fitMessage(message: string, { stderr: { columns = 0 } }: PromptTerminal): string {
+  if (columns < minWrapColumns) return message
+  return wrapWords(message, columns - aroundMessage).join('\n  ')
 }
 
 function contextOn({ stdin, stderr }: PromptTerminal) {

@@ -1,5 +1,6 @@
 import cells from 'fast-string-width'
 import type { Platform } from '../../platform/platform.ts'
+import { minWrapColumns, wrapWords } from '../../text.ts'
 
 /** How to print text at its destination. Colour only repeats the meaning of a word or a sign. */
 export interface TextStyle {
@@ -83,24 +84,10 @@ function toAscii(text: string): string {
   return text.replace(/(?<= ) ✔|[’“”…→–•·✔✗]/g, (sign) => asciiSigns[sign.trim()] ?? sign)
 }
 
-/** Splits `text` into lines of at most `width` columns. A longer word gets a line for itself. */
-function wrapWords(text: string, width: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1)
-    if (line === undefined || cells(line) + 1 + cells(word) > width) lines.push(word)
-    else lines[lines.length - 1] = `${line} ${word}`
-  }
-  return lines
-}
-
 /** Pads a text to a width in display cells: a Chinese character has two, a combining accent none. */
 export function padCells(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - cells(text)))
 }
-
-/** Terminals with fewer columns get no wrapping: the text would not be readable anyway. */
-const minWrapColumns = 30
 
 /**
  * Wraps a line that is longer than the terminal. The next lines start below its text, after the label or
@@ -108,7 +95,7 @@ const minWrapColumns = 30
  */
 export function wrapLine(line: string, columns: number): string {
   if (cells(line) <= columns || columns < minWrapColumns) return line
-  const [start] = /^ *(?:(?:error|warning|note|hint): *|[+-] |! )?/.exec(line) ?? ['']
+  const [start] = /^ *(?:(?:error|warning|note|hint): *|[-+!✔✗→] )?/.exec(line) ?? ['']
   const [first, ...more] = wrapWords(line.slice(start.length), columns - start.length)
   return [`${start}${first}`, ...more.map((text) => ' '.repeat(start.length) + text)].join('\n')
 }

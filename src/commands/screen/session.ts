@@ -186,11 +186,16 @@ export class Session {
     if (!this.isJson) this.printToStderr(`${this.forPeople(line)}\n`)
   }
 
-  /** Masks secrets, removes control characters and writes `~` for the home folder. */
+  /**
+   * Masks secrets, removes control characters and writes `~` for the home folder. Not in quotes: a shell would not
+   * expand it there.
+   */
   forPeople(text: string): string {
     const { home, os } = this.platform.machine
     const separator = os === 'win32' ? '\\' : '/'
-    return this.redact(printable(text)).replaceAll(`${home}${separator}`, `~${separator}`)
+    return this.redact(printable(text)).replaceAll(`${home}${separator}`, (found, at, whole) =>
+      /['"]/.test(whole.charAt(at - 1)) ? found : `~${separator}`,
+    )
   }
 
   /** Makes commands of the flags in a hint. @param client the ID of the client that it is about */
