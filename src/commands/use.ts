@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
-import { clientRows, rowOf } from '../clients/list.ts'
+import { familyRows, loadClients, rowOf } from '../clients/list.ts'
 import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import {
@@ -9,13 +9,16 @@ import {
   savedGateways,
 } from '../state/saved-gateways.ts'
 import type { Runs } from '../transaction/record.ts'
+import type { ClientNow } from './client-state/client-facts.ts'
 import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/client-now.ts'
+import { isInstalled } from './client-state/program/installed-program.ts'
 import { recoverAndListRuns } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument, oneOfEachFamily } from './command-line/arguments.ts'
 import { commandOf, examples } from './command-line/command.ts'
 import { modelId, timeoutOption, withTryFlags } from './command-line/flags.ts'
 import { accessToSaved } from './find-gateway/access.ts'
 import type { Session } from './screen/session.ts'
+import { setUpChosenClients } from './setup/choose-clients.ts'
 import type { SetupRequest } from './setup/context.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
 
@@ -23,7 +26,9 @@ function define() {
   return withTryFlags(new Command('use'), 'each client')
     .description('point clients at a saved gateway; they keep their models')
     .addArgument(new GatewayArgument('[name]', 'the gateway; without it, repoint asks'))
-    .addArgument(clientsArgument('only these; without it: every client that is set up'))
+    .addArgument(
+      clientsArgument('only these; without it: every client that is set up, or repoint asks'),
+    )
     .option('--model [id]', 'one model for these clients; without an ID: from a list', modelId)
     .option('--defaults', 'use the default models again')
     .option('--details', 'show every setting that changes')
@@ -39,20 +44,30 @@ function define() {
 export const command = commandOf(define, async (session, name, ids, flags) => {
   const runs = recoverAndListRuns(session)
   const saved = savedGateway(session, name ?? (await askName(session)))
-  const clients = ids.length > 0 ? oneOfEachFamily(ids) : await clientsFor(session, runs, name)
 
   const gateway = accessToSaved(session, saved, flags.timeout * 1000)
   const picksModel = flags.model === true
   const model = flags.model === true ? undefined : flags.model
-  const request: SetupRequest = {
+  const request: Omit<SetupRequest, 'clientIds'> = {
     command: 'use',
-    clientIds: clients,
     flags,
     optionsOf: () => compact({ model }),
     picksModel,
     preset: { gateway },
   }
-  await setUpClients(session, request, { runs })
+
+  const named = oneOfEachFamily(ids)
+  const { setUp, skipped } =
+    named.length > 0 ? { setUp: named, skipped: [] } : await idsSetUp(session, runs)
+  if (setUp.length > 0) {
+    // If repoint asks for the gateway, it also asks for the clients.
+    const clientIds = name === undefined ? await chosenOf(session, setUp) : setUp
+    await setUpClients(session, { ...request, clientIds }, { runs })
+  } else {
+    if (skipped.length > 0 || session.consent(flags.yes) !== 'ask')
+      throw await whyNoClient(session, saved.name, skipped)
+    await setUpChosenClients(session, { ...request, runs })
+  }
   return 0
 })
 
@@ -75,26 +90,27 @@ async function askName(session: Session): Promise<string> {
   })
 }
 
-/**
- * The clients that are set up. If repoint asks for the gateway, it also asks for the clients.
- *
- * @throws UserError `usage`
- */
-async function clientsFor(
-  session: Session,
-  runs: Runs,
-  name: string | undefined,
-): Promise<readonly string[]> {
+/** The clients that repoint has set up. */
+async function idsSetUp(session: Session, runs: Runs) {
   const { setUp, skipped } = await clientsSetUp(session, runs)
   reportSkipped(session, skipped)
-  const ids = setUp.map(({ client }) => client.id)
-  if (ids.length === 0)
-    throw whyNotSetUp(skipped, {
-      message: 'No client is set up yet',
-      hint: `Name a client: repoint use ${name ?? 'NAME'} ${clientRows[0]!.id}`,
-    })
-  if (name !== undefined) return ids
+  return { setUp: setUp.map(({ client }) => client.id), skipped }
+}
 
+async function whyNoClient(
+  session: Session,
+  name: string,
+  skipped: readonly ClientNow[],
+): Promise<UserError> {
+  const all = await loadClients(familyRows)
+  const { id } = all.find((client) => isInstalled(session, client)) ?? all[0]!
+  return whyNotSetUp(skipped, {
+    message: 'No client is set up yet',
+    hint: `Name a client: repoint use ${name} ${id}`,
+  })
+}
+
+function chosenOf(session: Session, ids: readonly string[]): Promise<readonly string[]> {
   return session.platform.ask.checkbox({
     message: 'Which clients?',
     choices: () => ids.map((id) => ({ value: id, name: rowOf(id).label, checked: true })),

@@ -41,7 +41,7 @@ export async function addGateway(
   session.showFindings()
   if (saved !== undefined) {
     session.say(`✔ Saved as ${saved.name}: ${proof.model} answers over ${proof.protocol}`)
-    session.say(`  Point clients at it: repoint use ${saved.name} CLIENT`)
+    session.say(`  Point clients at it: repoint use ${saved.name}`)
   }
   session.document({
     command: 'gateways',

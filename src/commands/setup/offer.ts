@@ -20,10 +20,10 @@ import {
 import { resolveClient } from '../resolve/client-choice.ts'
 import { alignRows } from '../screen/drawing.ts'
 import type { Session } from '../screen/session.ts'
-import type { ReachedGateway, SetupContext } from '../setup/context.ts'
-import { inputFor } from '../setup/context.ts'
-import { whyPlanFails } from '../setup/plan.ts'
-import { whyGuessed } from '../setup/prove/choose-models.ts'
+import type { ReachedGateway, SetupContext } from './context.ts'
+import { inputFor } from './context.ts'
+import { whyPlanFails } from './plan.ts'
+import { whyGuessed } from './prove/choose-models.ts'
 
 /** A client in the list. */
 export interface Offer {
