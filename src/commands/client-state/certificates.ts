@@ -49,38 +49,59 @@ export async function expectTrustedBy(
 }
 
 /**
- * Reports what a client still needs in order to trust the authorities of `caFile`. repoint's own trust
- * makes no difference to the client.
+ * The variable that makes a client trust the authorities of `caFile`. repoint's own trust makes no difference to the
+ * client. Undefined: it trusts them, or reads others.
  */
-export function* certificateFindings(
+export function missingTrust(
   { platform }: Session,
-  { label, program }: Client,
+  { program }: Client,
+  { caFile: configured }: Pick<Endpoint, 'caFile'>,
+  caFile: string | undefined,
+): { readonly name: string; readonly caFile: string } | undefined {
+  const { env } = platform.machine
+  const isSet = configured !== undefined || program.caFileVariables.some((name) => env[name])
+  return caFile === undefined || isSet ? undefined : { name: program.caFileVariables[0], caFile }
+}
+
+/** What to type before a client starts that does not trust these authorities yet. */
+export function trustAdvice(
+  { platform }: Session,
+  { label }: Client,
+  { name, caFile }: NonNullable<ReturnType<typeof missingTrust>>,
+): string {
+  const isWindows = platform.machine.os === 'win32'
+  const command = isWindows ? `setx ${name} "${caFile}"` : `export ${name}='${caFile}'`
+  return `Before you start ${label}: ${command}`
+}
+
+/** Reports what a client still needs in order to trust the authorities of `caFile`. */
+export function* certificateFindings(
+  session: Session,
+  client: Client,
   endpoint: Pick<Endpoint, 'caFile'>,
   caFile: string | undefined,
 ): Generator<Finding> {
-  const { os, env } = platform.machine
-  const setVariable = program.caFileVariables.find((name) => env[name])
-  const [variable, ...others] = program.caFileVariables
-  const currentFile = endpoint.caFile ?? (setVariable && env[setVariable])
-  if (caFile === undefined || currentFile === caFile) return
-
+  const { label, program } = client
+  const { env } = session.platform.machine
   const code = 'authority-unknown'
-  if (currentFile !== undefined) {
-    yield {
-      code,
-      severity: 'note',
-      message: `${label} reads its certificate authorities from ${currentFile} (${setVariable ?? variable}), which may not contain those of ${caFile}`,
-      hint: `Add the authority to that file, or set the variable to ${caFile}.`,
-    }
+  const severity = 'note'
+
+  const missing = missingTrust(session, client, endpoint, caFile)
+  if (missing !== undefined) {
+    const [, ...others] = program.caFileVariables
+    const older = others.length === 0 ? '' : ` (older versions: ${others.join(', ')})`
+    const message = `${label} does not trust the authorities in ${caFile} until you set ${missing.name}${older}`
+    yield { code, severity, message, hint: trustAdvice(session, client, missing) }
     return
   }
 
-  const older = others.length === 0 ? '' : ` (older versions: ${others.join(', ')})`
-  const command = os === 'win32' ? `setx ${variable} "${caFile}"` : `export ${variable}='${caFile}'`
+  const setVariable = program.caFileVariables.find((name) => env[name])
+  const currentFile = endpoint.caFile ?? (setVariable && env[setVariable])
+  if (caFile === undefined || currentFile === caFile) return
   yield {
     code,
-    severity: 'note',
-    message: `${label} does not trust the authorities in ${caFile} until you set ${variable}${older}`,
-    hint: `Before you start ${label}: ${command}`,
+    severity,
+    message: `${label} reads its certificate authorities from ${currentFile} (${setVariable ?? program.caFileVariables[0]}), which may not contain those of ${caFile}`,
+    hint: `Add the authority to that file, or set the variable to ${caFile}.`,
   }
 }

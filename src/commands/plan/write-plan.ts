@@ -51,18 +51,23 @@ export async function nextSteps(
     applied,
     clients,
     serverAdvice,
+    beforeStart = [],
   }: {
     readonly applied: ApplyResult
     readonly clients: readonly Client[]
     readonly serverAdvice: readonly string[]
+    /** What to type before a client starts. */
+    readonly beforeStart?: readonly string[]
   },
 ): Promise<NextSteps> {
   const advice = clients.map(({ program }) => program.restartAdvice)
   const changed = changedClients(applied, clients)
   const running = await adviceForRunning(session, changed)
   return {
-    forScript: applied.run ? [...serverAdvice, ...advice, 'Undo: repoint rollback'] : [],
-    forPerson: [...serverAdvice, ...running, nextCommand(session, clients)],
+    forScript: applied.run
+      ? [...serverAdvice, ...advice, ...beforeStart, 'Undo: repoint rollback']
+      : [],
+    forPerson: [...serverAdvice, ...running, ...beforeStart, nextCommand(session, clients)],
   }
 }
 

@@ -17,7 +17,8 @@ import { sendWithKey } from '../../gateway/send.ts'
 import type { GatewayAccess } from '../../gateway/types.ts'
 import type { RunOptions, RunResult } from '../../platform/platform.ts'
 import { asSentence, listWords, printable } from '../../text.ts'
-import { listClientFiles } from '../client-state/client-files.ts'
+import { missingTrust } from '../client-state/certificates.ts'
+import { listClientFiles, stateNow } from '../client-state/client-files.ts'
 import {
   installedVersion,
   isInstalled,
@@ -169,7 +170,7 @@ export async function tryClients(
   session.remark(announcement(session, clients))
   const tryOne = async (client: Client): Promise<TriedClient> => {
     const before = await countRejectedKeys(access)
-    const said = await tryOnce(session, client)
+    const said = await tryOnce(session, client, access?.caFile)
     const isOurs = (await countRejectedKeys(access)) === before
     return { client, ...(isOurs ? said : withOtherKey(said)) }
   }
@@ -194,16 +195,22 @@ function announcement(session: Session, clients: readonly Client[]): string {
   return `  Trying ${listWords(names)}: ${each}, about ${tokens.toLocaleString('en')} tokens. Ctrl-C skips.`
 }
 
-async function tryOnce(session: Session, client: Client): Promise<ClientSaid> {
+/** @param caFile the authorities that a setup has just told the user to name in a variable */
+async function tryOnce(
+  session: Session,
+  client: Client,
+  caFile: string | undefined,
+): Promise<ClientSaid> {
   const { platform } = session
   const { pingArgs } = client.program
   const { version } = await installedVersion(session, client, 'launch')
   const folder = newTempPath(platform)
+  const trust = missingTrust(session, client, stateNow(session, client).endpoint, caFile)
   return inTempFolder(platform, folder, {}, () =>
     startOnce(session, client, pingArgs('ping', version), {
       timeoutMs: tryTimeoutMs,
       cwd: folder,
-      env: platform.machine.env,
+      env: { ...platform.machine.env, ...(trust && { [trust.name]: trust.caFile }) },
     }),
   )
 }

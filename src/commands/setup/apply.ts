@@ -10,7 +10,8 @@ import { forgetAddress, rememberModels } from '../../state/remembered.ts'
 import { saveGateway } from '../../state/save-gateway.ts'
 import { acceptDrift } from '../../transaction/apply-plan.ts'
 import type { ApplyResult } from '../../transaction/record.ts'
-import { readClientFiles } from '../client-state/client-files.ts'
+import { missingTrust, trustAdvice } from '../client-state/certificates.ts'
+import { readClientFiles, stateNow } from '../client-state/client-files.ts'
 import { stopOldServers } from '../client-state/program/running.ts'
 import { changedSince } from '../client-state/written-files.ts'
 import { changedClients, type NextSteps, nextSteps, writePlan } from '../plan/write-plan.ts'
@@ -24,7 +25,7 @@ export interface AppliedSetup {
 
 /** @throws UserError if a file cannot be written, or does not say what was planned */
 export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
-  const { session, consent, catalog } = plan.proven
+  const { session, consent, catalog, access } = plan.proven
   const clients = plan.clientPlans.map(({ client }) => client)
   const applied = writeFiles(plan)
   forgetAddress(session.platform)
@@ -32,7 +33,11 @@ export async function applySetup(plan: SetupPlan): Promise<AppliedSetup> {
 
   const changed = changedClients(applied, clients)
   const serverAdvice = await stopOldServers(session, changed, consent)
-  const steps = await nextSteps(session, { applied, clients, serverAdvice })
+  const beforeStart = clients.flatMap((client) => {
+    const missing = missingTrust(session, client, stateNow(session, client).endpoint, access.caFile)
+    return missing === undefined ? [] : [trustAdvice(session, client, missing)]
+  })
+  const steps = await nextSteps(session, { applied, clients, serverAdvice, beforeStart })
   return { applied, nextSteps: steps }
 }
 
