@@ -173,13 +173,13 @@ function show(
     session.say(
       `✔ Would work, not installed: ${listWords(others.map(({ client }) => client.label))}`,
     )
-  for (const { message, labels, hint } of failuresIn(session, results)) {
-    session.say(`✗ ${listWords(labels)}: ${message}`)
-    if (hint !== undefined) session.say(`  → ${hint}`)
-  }
   if (rows.length > 0) {
     const legend = rows.some((row) => row.includes('?')) ? ' · ? unknown' : ''
     session.remark(`✔ answers this client's first request, with tools${legend}`)
+  }
+  for (const { message, labels, hint } of failuresIn(session, results)) {
+    session.say(`✗ ${listWords(labels)}: ${message}`)
+    if (hint !== undefined) session.say(`  → ${hint}`)
   }
   for (const { id, label } of environmentRows)
     session.say(`${label} has no file for a gateway. Its variables: repoint ${id}`)

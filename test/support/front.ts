@@ -16,6 +16,8 @@ export interface Demands {
   readonly query?: Readonly<Record<string, string>>
   /** Whether the front has a list of models. If false, it answers 404 without checking the key. */
   readonly hasList?: boolean
+  /** Routes that the front does not have, as `/messages`: it answers 404 without checking the key. */
+  readonly missing?: readonly string[]
   /** Whether its responses have a header of New API, which accepts a key in every usual header. */
   readonly readsAll?: boolean
   /** The front is New API, and reports this balance of the key. `silent`: it never answers. */
@@ -45,8 +47,9 @@ export async function startFront(gateway: Gateway, demands: Demands): Promise<Fr
     const lacks = Object.entries(demands.query ?? {}).some(
       ([name, value]) => searchParams.get(name) !== value,
     )
+    const isMissing = demands.missing?.some((route) => pathname.endsWith(route)) === true
     const refusal =
-      lacks || (isList && demands.hasList === false)
+      lacks || isMissing || (isList && demands.hasList === false)
         ? { status: 404, body: { error: { message: 'Not Found' } } }
         : refusalOf(request.headers, demandsAt(request.url ?? '', demands))
     if (refusal !== undefined) {

@@ -163,14 +163,19 @@ function otherSlotFindings(start: Start): readonly Finding[] {
   )
   if (unlisted.length === 0) return []
   const sent = unlisted.map((slot) => `${sentFirst(version, slot)} (${slot})`)
-  const pinFlags = unlisted.map((slot) => pinFlag(start, slot))
+  // A slot of which the gateway has no model stays as it is.
+  const pinFlags = unlisted
+    .filter((slot) => tierOf(start, slot).length > 0)
+    .map((slot) => pinFlag(start, slot))
 
   return [
     {
       code: 'slot-id-missing',
       severity: 'note',
       message: `Claude Code ${version} sends models for its other slots that the gateway does not list: ${sent.join(', ')}`,
-      hint: `To use these slots, pin them: repoint ${start.command} ${pinFlags.join(' ')}`,
+      ...(pinFlags.length > 0 && {
+        hint: `To use these slots, pin them: repoint ${start.command} ${pinFlags.join(' ')}`,
+      }),
     },
   ]
 }

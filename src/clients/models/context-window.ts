@@ -76,6 +76,6 @@ function unknownWindowFinding(ids: readonly string[], effect: string): Finding {
     topic: 'context-window-unknown',
     severity: 'note',
     message: `The gateway does not report the context window of ${ids.join(', ')}: ${effect}`,
-    hint: 'Type: {--context-window TOKENS}',
+    hint: 'If it has another one: {--context-window TOKENS}',
   }
 }

@@ -1,5 +1,6 @@
 import { UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
+import { lacksProtocol } from '../../gateway/judge/traits.ts'
 import {
   catalogEntry,
   closestModels,
@@ -63,10 +64,12 @@ export function usesByRules(client: Client, catalog: Catalog): readonly ModelUse
 
 /** The ID of the model that `resolveOneModel` chooses. @throws UserError as it does */
 export function pickModel(input: ResolveInput, supported: readonly Protocol[]): string {
-  const { catalogAnswer } = input.gatewayInfo
+  const { catalogAnswer, provenModel } = input.gatewayInfo
   const { model } = effectiveOptions(input)
   const protocols = protocolsFor(input, supported)
   if (model !== undefined) return resolveModelId(input, model, protocols)
+  const hasNoList = catalogAnswer.kind === 'failed' || catalogAnswer.kind === 'not-requested'
+  if (hasNoList && provenModel !== undefined) return provenModel.model
   if (catalogAnswer.kind === 'not-requested')
     throw new ModelNeeded({
       code: 'usage',
@@ -99,7 +102,7 @@ export function whichModel(
   const last = rejected.at(-1)
   const which = `repoint knows no default among the gateway's ${counted(usable.length, 'model')}`
   const address = gatewayInfo.accessSoFar?.baseUrls?.chat
-  const tried = listWords([...new Set(rejected.map(({ model }) => model))])
+  const tried = [...new Set(rejected.map(({ model }) => model))]
   return new ModelNeeded({
     code: last?.error.code ?? 'usage',
     message:
@@ -107,12 +110,20 @@ export function whichModel(
         ? `The gateway has no model for the ${protocols.join(' or ')} protocol`
         : last === undefined
           ? which
-          : `${which}, and the gateway rejects ${tried} (${last.error.message})`,
+          : rejected.every(({ error }) => lacksProtocol(error))
+            ? notServed(last.error, tried)
+            : `${which}, and the gateway rejects ${listWords(tried)} (${last.error.message})`,
     hint:
       usable.length === 0
         ? address && `Which clients can use it: repoint check ${address}`
         : `Name one with --model${colonList(usable.slice(0, 5).map(({ id }) => id))}${allModels(gatewayInfo, 5)}`,
   })
+}
+
+/** @param tried ends with the model that `last` rejects */
+function notServed(last: UserError, tried: readonly string[]): string {
+  const others = tried.slice(0, -1)
+  return others.length === 0 ? last.message : `${last.message}, nor ${listWords(others, 'or')}`
 }
 
 /** Where to see the rest of a list that shows the first `shown` models. */

@@ -10,6 +10,7 @@ import type { GatewayInfo, ResolveInput } from '../../clients/contract/setup.ts'
 import { expectUsableOptions, loadClients, rowOf } from '../../clients/list.ts'
 import type { GatewayRequester } from '../../gateway/gateway-requester.ts'
 import type { CatalogInfo, Gateway } from '../../gateway/types.ts'
+import { savedGatewayFor } from '../../state/save-gateway.ts'
 import type { Runs } from '../../transaction/record.ts'
 import {
   expectInstalled,
@@ -110,12 +111,13 @@ export function canAskUser({ consent }: SetupContext): boolean {
  * @param access as far as it is known: the access so far or, in the plan, the proven one
  */
 export function inputFor(
-  { request, earlierSetups, policy }: SetupContext,
+  { session, request, earlierSetups, policy }: SetupContext,
   client: Client,
   access: Gateway,
   gatewayInfo: GatewayInfo,
 ): ResolveInput {
+  const provenModel = savedGatewayFor(session.platform, access)?.proven
   const requested = requestedOptions(request, client)
   const sources = { requested, earlier: earlierSetups.get(client.id), policy }
-  return resolveInputFor(client, sources, access, gatewayInfo)
+  return resolveInputFor(client, sources, access, { provenModel, ...gatewayInfo })
 }

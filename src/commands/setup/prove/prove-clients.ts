@@ -6,9 +6,15 @@
 import type { Client } from '../../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../../clients/contract/files.ts'
 import { defaultProviderId } from '../../../clients/contract/options.ts'
-import { catalogIn, type RejectedModel, type Sample } from '../../../clients/contract/setup.ts'
+import {
+  catalogIn,
+  ModelNeeded,
+  type RejectedModel,
+  type Sample,
+} from '../../../clients/contract/setup.ts'
 import { familyRows, loadClients } from '../../../clients/list.ts'
-import { effectiveOptions } from '../../../clients/options/chosen-options.ts'
+import { usualProtocol } from '../../../clients/models/protocols.ts'
+import { effectiveOptions, modelsIn } from '../../../clients/options/chosen-options.ts'
 import { sendingFindings } from '../../../clients/plan/headers.ts'
 import { canContinueAfter, UserError } from '../../../errors.ts'
 import { blocksSetup, type Finding } from '../../../finding.ts'
@@ -23,11 +29,19 @@ import {
   lacksTools,
   traitsOf,
 } from '../../../gateway/judge/traits.ts'
-import { nativeProtocol, supportsAny } from '../../../gateway/models/rules.ts'
+import { nativeProtocol, supportsAny, supportsProtocol } from '../../../gateway/models/rules.ts'
 import type { ProbeResult } from '../../../gateway/probe/probe.ts'
-import type { Catalog, GatewayAccess, Protocol, SafeguardsAnswer } from '../../../gateway/types.ts'
+import {
+  type Catalog,
+  type GatewayAccess,
+  type Protocol,
+  protocols,
+  type SafeguardsAnswer,
+} from '../../../gateway/types.ts'
+import { savedGatewayFor } from '../../../state/save-gateway.ts'
 import { authoritiesOf, expectTrustedBy } from '../../client-state/certificates.ts'
 import { readClientFiles } from '../../client-state/client-files.ts'
+import { isInstalled } from '../../client-state/program/installed-program.ts'
 import {
   firstRequestsOf,
   plannedFiles,
@@ -148,7 +162,8 @@ export async function proveClients(
     const choices: ProvenChoice[] = []
     const failed: FailedClient[] = []
     for (const [index, client] of context.clients.entries()) {
-      const result = await resultOf(context, gateway, client, proof.answers[index]!)
+      const answer = withSharedReason(client, proof.answers[index]!, proof.answers)
+      const result = await resultOf(context, gateway, client, answer)
       if (result === undefined) continue
       if ('kind' in result) failed.push(result)
       else choices.push(result)
@@ -199,8 +214,8 @@ async function expectServing(context: SetupContext, gateway: ReachedGateway): Pr
 }
 
 /**
- * Sends a first request of a client with one protocol before the user chooses its model: no model helps at a gateway
- * that lacks the protocol.
+ * Whether a gateway has the protocol of a client: no model helps at one that lacks it. If the list names models that
+ * may have it, a client with one protocol sends a first request before the user chooses among them.
  *
  * @throws UserError `protocol-unsupported`, `wrong-route`
  */
@@ -209,10 +224,22 @@ async function expectProtocol(
   gateway: ReachedGateway,
   client: Client,
 ): Promise<void> {
-  const listed = catalogIn(gateway)?.models.find((model) => supportsAny(model, client.protocols))
+  const models = catalogIn(gateway)?.models ?? []
+  const listed = models.find((model) => supportsAny(model, client.protocols))
+  const open = await openChoice(context, gateway, client)
+  const [protocol] = client.protocols
+
+  const isNamed = modelsIn(effectiveOptions(open.input)).length > 0
+  if (models.length > 0 && listed === undefined && !isNamed) {
+    const error = new UserError({
+      code: 'protocol-unsupported',
+      message: `The gateway has no model for the ${client.protocols.join(' or ')} protocol`,
+    })
+    const rejection = { model: models[0]!.id, protocol, error }
+    throw await errorNamingOtherClients(context, gateway, client, rejection)
+  }
   if (!canAskUser(context) || client.protocols.length > 1 || listed === undefined) return
 
-  const open = await openChoice(context, gateway, client)
   const byRules = resolveClient(open)
   if (byRules.kind === 'impossible') return
   if (byRules.kind === 'decided' && whyGuessed(byRules.choice) === undefined) return
@@ -221,7 +248,9 @@ async function expectProtocol(
   const guess = resolveClient({ ...open, input })
   if (guess.kind !== 'decided') return
   const error = await firstError(context, gateway, guess.choice)
-  if (error !== undefined && (lacksProtocol(error) || lacksRoute(error))) throw error
+  if (error === undefined || !(lacksProtocol(error) || lacksRoute(error))) return
+  const rejection = { model: listed.id, protocol, error }
+  throw await errorNamingOtherClients(context, gateway, client, rejection)
 }
 
 async function openChoice(
@@ -325,6 +354,29 @@ function plannedFilesOf(
   return plannedFiles(before, choice, access, providerId)
 }
 
+/**
+ * The answer of a client that could not choose its models, if the gateway lacks its only protocol: then no model helps,
+ * and the reason is the rejection that another client got over it.
+ */
+function withSharedReason(
+  { protocols: [protocol, ...others] }: Client,
+  answer: Answer<ResolvedChoice>,
+  answers: readonly Answer<ResolvedChoice>[],
+): Answer<ResolvedChoice> {
+  const isOpen = answer.kind === 'failed' && answer.error instanceof ModelNeeded
+  const isServed = answers.some(
+    (one) => one.kind === 'works' && one.choice.resolved.protocol === protocol,
+  )
+  if (!isOpen || others.length > 0 || isServed) return answer
+  const shared = answers.find(
+    (one) =>
+      one.kind === 'failed' &&
+      one.rejected?.rejection.protocol === protocol &&
+      lacksProtocol(one.rejected.rejection.error),
+  )
+  return shared ?? answer
+}
+
 /** What a client uses, or why it cannot use the gateway. Undefined: the user has skipped it. */
 async function resultOf(
   context: SetupContext,
@@ -388,7 +440,8 @@ const emptyKey: Finding = {
 
 /**
  * The error for a client that supports one protocol. If the gateway may serve the model over another
- * protocol, the hint names other clients that may work.
+ * protocol, the hint names other clients that may work, and asks for another model only if one may be native to the
+ * protocol of the client.
  */
 async function errorNamingOtherClients(
   context: SetupContext,
@@ -401,28 +454,52 @@ async function errorNamingOtherClients(
   const mayServeOtherwise = lacksProtocol(error) || (lacksTools(error) && isOtherNative)
   if (!mayServeOtherwise) return error
 
-  const [first, ...more] = await untriedClients(context, gateway.requester, protocol)
+  const [first, ...more] = await untriedClients(context, gateway, protocol)
   const hints = [`${client.label} supports only the ${protocol} protocol.`]
-  if (isOtherNative) hints.push('Name another model: {--model ID}.')
+  const models = catalogIn(gateway)?.models
+  const mayHaveNative = models?.some(
+    (listed) => nativeProtocol(listed.id) === protocol && supportsAny(listed, [protocol]),
+  )
+  if (isOtherNative && mayHaveNative !== false) hints.push('Name another model: {--model ID}.')
   if (first !== undefined) {
     const orMore = more.length === 0 ? '' : ` (or ${more.join(', ')})`
-    const command = `repoint ${first} --base-url ${gateway.requester.access.address}`
+    const { access } = gateway.requester
+    const saved = savedGatewayFor(context.session.platform, access)
+    const command = saved
+      ? `repoint use ${saved.name} ${first}`
+      : `repoint ${first} --base-url ${access.address}`
     hints.push(`Another client may work: ${command}${orMore}`)
   }
   return error.with({ hint: hints.join(' '), cause: error })
 }
 
-/** The IDs of clients that may be able to use the gateway over another protocol. This command has not tried them. */
+/**
+ * The IDs of clients that may be able to use the gateway over another protocol. This command has not tried them. Those
+ * that are not installed count only if none is.
+ */
 async function untriedClients(
-  { clients }: SetupContext,
-  { access }: GatewayRequester,
+  { clients, session }: SetupContext,
+  gateway: ReachedGateway,
   rejected: Protocol,
 ): Promise<readonly string[]> {
   const triedFamilies = clients.map(({ family }) => family)
+  const likely = likelyProtocols(catalogIn(gateway)).filter((protocol) => protocol !== rejected)
   const possible = (await loadClients(familyRows))
     .filter(({ family }) => !triedFamilies.includes(family))
-    .filter(({ protocols }) => protocols.some((protocol) => protocol !== rejected))
-    .filter((client) => ![...sendingFindings(client, access)].some(blocksSetup))
+    .filter(({ protocols }) => protocols.some((protocol) => likely.includes(protocol)))
+    .filter((client) => ![...sendingFindings(client, gateway.requester.access)].some(blocksSetup))
+  const installed = possible.filter((client) => isInstalled(session, client))
+  const named = installed.length > 0 ? installed : possible
   // A client with more protocols is more likely to work.
-  return possible.toSorted((a, b) => b.protocols.length - a.protocols.length).map(({ id }) => id)
+  return named.toSorted((a, b) => b.protocols.length - a.protocols.length).map(({ id }) => id)
+}
+
+/** The protocols that the list states. If it states none, those that its models are native to, and the usual one. */
+function likelyProtocols(catalog: Catalog | undefined): readonly Protocol[] {
+  if (catalog === undefined) return protocols
+  const stated = protocols.filter((protocol) =>
+    catalog.models.some((model) => supportsProtocol(model, protocol) === true),
+  )
+  if (stated.length > 0) return stated
+  return [usualProtocol, ...catalog.models.map(({ id }) => nativeProtocol(id))]
 }
