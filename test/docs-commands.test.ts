@@ -27,12 +27,13 @@ const pages = ['README.md', 'README.zh.md', 'SECURITY.md', 'CONTRIBUTING.md'].co
 function typedIn(page: string): readonly string[] {
   const text = readFileSync(page, 'utf8')
   const blocks = [...text.matchAll(/^```(?:\w*)\n(.*?)^```/gms)].flatMap(([, block]) =>
-    block!.split('\n'),
+    // A block with a screen marks what is typed.
+    block!.split('\n').filter((line) => !block!.startsWith('$ ') || line.startsWith('$ ')),
   )
   const cells = !page.startsWith('README')
     ? []
     : [...text.matchAll(/^\| `(repoint[^`]*)`/gm)].map(([, cell]) => cell!)
-  return [...blocks.map((line) => line.replace(/ +# .*$/, '').trim()), ...cells]
+  return [...blocks.map((line) => line.replace(/^\$ | +# .*$/g, '').trim()), ...cells]
     .filter((line) => /^(?:[A-Z_]+=\S+ )*repoint(?: |$)/.test(line))
     .filter((line) => !/\[|SHELL/.test(line))
 }
@@ -99,10 +100,12 @@ describe.each(pages.filter((page) => typedIn(page).length > 0))('%s', (page) => 
     // What a person is asked there, a script says; the guided setup asks too much for one.
     const isSetup =
       clientRows.some(({ id }) => line.startsWith(`repoint ${id}`)) ||
-      ['repoint key', 'repoint off', 'repoint rollback'].includes(line)
+      ['repoint key', 'repoint off', 'repoint rollback'].includes(line) ||
+      /^repoint use \w+ \w/.test(line)
     const consent = line === 'repoint' ? ' --help' : isSetup ? ' --yes' : ''
     const link = `ccswitch://v1/import?app=codex&endpoint=${gateway.url}&apiKey=${key}`
     if (line.includes('link.txt')) home.put('link.txt', link)
+    if (line.includes('gw.pem')) home.put('gw.pem', readFileSync('test/fixtures/tls/good.pem'))
     if (/--(scenario|record)/.test(line)) home.put('answers.yaml', 'answers: []\n')
     const { status, said } = await type(here + consent)
     expect(said).not.toContain('sk-canary')
