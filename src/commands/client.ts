@@ -5,7 +5,7 @@ import type { ClientRow } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { clientsArgument, oneOfEachFamily } from './command-line/arguments.ts'
 import { optionOf, typedOptions } from './command-line/client-flags.ts'
-import { type CommandFactory, commandOf, examples } from './command-line/command.ts'
+import { type CommandFactory, commandOf, examples, otherWays } from './command-line/command.ts'
 import { gatewayCommand, withSetupFlags } from './command-line/flags.ts'
 import { setUpClients } from './setup/set-up-clients.ts'
 
@@ -15,7 +15,9 @@ export function clientCommand(row: ClientRow): CommandFactory {
       clientsArgument('more clients, in the same run: repoint setup'),
     )
     for (const flag of row.flags) command.addOption(optionOf(flag))
-    return withSetupFlags(command, 'the real client').addHelpText('after', examples(row.examples))
+    return withSetupFlags(command, 'the real client')
+      .addHelpText('after', otherWays('client'))
+      .addHelpText('after', examples(row.examples))
   }
 
   return commandOf(define, async (session, others, flags, command) => {

@@ -19,7 +19,7 @@ import type { ClientNow } from './client-state/client-facts.ts'
 import { clientsNow, usersOf } from './client-state/client-now.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { GatewayArgument } from './command-line/arguments.ts'
-import { commandOf, examples } from './command-line/command.ts'
+import { commandOf, examples, otherWays } from './command-line/command.ts'
 import { gatewayCommand } from './command-line/flags.ts'
 import { forget } from './forget.ts'
 import { addGateway } from './gateways/add.ts'
@@ -41,6 +41,7 @@ function define() {
     .option('--model <id>', 'add: the model to test with')
     .option('--dry-run', 'remove: show what it would delete')
     .option('--json', 'print one JSON document')
+    .addHelpText('after', otherWays('add'))
     .addHelpText(
       'after',
       examples([

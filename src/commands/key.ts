@@ -19,7 +19,7 @@ import { activeSetup } from './client-state/client-facts.ts'
 import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/client-now.ts'
 import { recoverAndListRuns } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument } from './command-line/arguments.ts'
-import { commandOf, examples } from './command-line/command.ts'
+import { commandOf, examples, otherWays } from './command-line/command.ts'
 import { type GatewayFlags, gatewayCommand, withTryFlags } from './command-line/flags.ts'
 import { keyPolicy } from './resolve/policy.ts'
 import type { Session } from './screen/session.ts'
@@ -36,6 +36,7 @@ function define() {
     .option('--no-verify', 'send no requests to the gateway')
     .option('--json', 'print one JSON document')
     .addHelpText('after', '\nThe address, the models and all other choices stay.')
+    .addHelpText('after', otherWays('key'))
     .addHelpText(
       'after',
       examples(['repoint key', 'repoint key work', 'repoint key codex --key-stdin --yes < key']),

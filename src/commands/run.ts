@@ -15,7 +15,7 @@ import { installedVersions } from './client-state/program/installed-program.ts'
 import { newTempPath, withTempFiles } from './client-state/program/temp-folder.ts'
 import { recoverAndReport } from './client-state/recorded-runs.ts'
 import { ForeignArgument, GatewayArgument } from './command-line/arguments.ts'
-import { commandOf, examples, refuseKeys } from './command-line/command.ts'
+import { commandOf, examples, otherWays, refuseKeys } from './command-line/command.ts'
 import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
 import { accessToSaved } from './find-gateway/access.ts'
 import { findGateway } from './find-gateway/find-gateway.ts'
@@ -40,6 +40,7 @@ function define() {
     .option('--model <id>', 'the model (default: the model that the client has)', modelId)
     .option('--no-verify', 'do not test the gateway first')
     .option('--by-folder', 'without a gateway for this folder, run the command unchanged')
+    .addHelpText('after', otherWays('run'))
     .addHelpText(
       'after',
       examples([

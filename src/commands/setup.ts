@@ -2,7 +2,7 @@ import { clientRows } from '../clients/list.ts'
 import { UserError } from '../errors.ts'
 import { printableLine } from '../text.ts'
 import { clientsArgument, oneOfEachFamily } from './command-line/arguments.ts'
-import { commandOf, examples } from './command-line/command.ts'
+import { commandOf, examples, otherWays } from './command-line/command.ts'
 import { gatewayCommand, type SetupFlags, withSetupFlags } from './command-line/flags.ts'
 import { importLinkFor } from './find-gateway/find-key.ts'
 import type { Session } from './screen/session.ts'
@@ -14,13 +14,15 @@ function define() {
     .addArgument(clientsArgument('which clients; without them: the clients in --from'))
     .option('--from <file or url>', 'take the address, the name and the models from a team file')
 
-  return withSetupFlags(command, 'the real clients').addHelpText(
-    'after',
-    examples([
-      'repoint setup codex claude --base-url https://gw.example --key-file key --yes',
-      'repoint setup --from https://team.example/repoint.json',
-    ]),
-  )
+  return withSetupFlags(command, 'the real clients')
+    .addHelpText('after', otherWays('setup'))
+    .addHelpText(
+      'after',
+      examples([
+        'repoint setup codex claude --base-url https://gw.example --key-file key --yes',
+        'repoint setup --from https://team.example/repoint.json',
+      ]),
+    )
 }
 
 /** Sets up several clients as one run. Returns the exit status. */

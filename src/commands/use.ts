@@ -14,7 +14,7 @@ import { clientsSetUp, reportSkipped, whyNotSetUp } from './client-state/client-
 import { isInstalled } from './client-state/program/installed-program.ts'
 import { recoverAndListRuns } from './client-state/recorded-runs.ts'
 import { clientsArgument, GatewayArgument, oneOfEachFamily } from './command-line/arguments.ts'
-import { commandOf, examples } from './command-line/command.ts'
+import { commandOf, examples, otherWays } from './command-line/command.ts'
 import { modelId, timeoutOption, withTryFlags } from './command-line/flags.ts'
 import { accessToSaved } from './find-gateway/access.ts'
 import type { Session } from './screen/session.ts'
@@ -37,6 +37,7 @@ function define() {
     .option('--no-verify', 'send no requests to the gateway')
     .addOption(timeoutOption())
     .option('--json', 'print one JSON document')
+    .addHelpText('after', otherWays('use'))
     .addHelpText('after', examples(['repoint use work', 'repoint use mine codex --yes']))
 }
 

@@ -45,6 +45,21 @@ test.each(['codex', 'opencode'] as const)(
   },
 )
 
+test('a setup tries a client with the variable that it names, and names it again at the end', async () => {
+  const { home, run, caFile } = await aPrivateGateway()
+  // A client that answers only with the variable.
+  const script = `[ "$1" = --version ] && echo 0.169.0 || test -n "$CODEX_CA_CERTIFICATE"`
+  home.put('bin/codex', `#!/bin/sh\n${script}\n`, 0o755)
+  const PATH = `${home.at('bin')}:/usr/bin:/bin`
+  const { json } = await run(['codex', ...setUp, '--ca-file', caFile, '--try-client'], { PATH })
+  expect(json).toMatchObject({
+    tried: [{ client: 'codex', ok: true }],
+    next: expect.arrayContaining([
+      `Before you start Codex: export CODEX_CA_CERTIFICATE='${caFile}'`,
+    ]),
+  })
+})
+
 test('a setup writes the authority into the settings of Claude Code, and a rollback removes it', async () => {
   const { home, run, caFile } = await aPrivateGateway()
   const { status, stdout } = await run(['claude', ...setUp, '--ca-file', 'ca.pem'])

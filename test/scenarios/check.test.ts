@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { clientRows, environmentRows } from '../../src/clients/list.ts'
 import type { Gateway, GatewayOptions } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
+import { startFront } from '../support/front.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
@@ -204,7 +205,30 @@ test('no hint asks for a model where no listed model has the protocol of the cli
   const alone = await runHere(home, ['codex', '--base-url', gateway.url, '--yes'], {
     REPOINT_API_KEY: gateway.key,
   })
+  expect(alone.status).toBe(5)
   expect(alone.json['error']).toMatchObject({
-    hint: `Which clients can use it: repoint check ${gateway.url}/v1`,
+    code: 'protocol-unsupported',
+    hint: expect.stringContaining(
+      `Another client may work: repoint opencode --base-url ${gateway.url} (or kilo, pi, `,
+    ),
   })
+})
+
+test('a gateway without a list of models keeps the model that it was saved with', async () => {
+  const key = 'sk-canary-3a7e9c1d5b8f2046'
+  const front = await startFront(await withGateway({ key }, onTestFinished), {
+    key,
+    hasList: false,
+  })
+  onTestFinished(() => front.close())
+  const home = aHome()
+  const env = { REPOINT_API_KEY: key }
+  const model = ['--model', 'gpt-5.6-sol']
+  await runInProcess(home, ['gateways', 'add', front.url, '--name', 'work', ...model], { env })
+  const { stdout } = await runInProcess(home, ['check', 'work'])
+  expect(stdout).toMatch(/^✔ Codex +gpt-5\.6-sol +responses/m)
+  expect(stdout).toMatch(/^✔ Cline +gpt-5\.6-sol +chat/m)
+  const used = await runInProcess(home, ['use', 'work', 'codex', '--yes'])
+  expect([used.status, used.stderr]).toEqual([0, used.stderr])
+  expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.6-sol"')
 })

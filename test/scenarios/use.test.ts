@@ -45,6 +45,30 @@ async function use(home: Home, ...args: string[]) {
 }
 
 describe('repoint use', () => {
+  test('asks which clients if none is set up, and a script is told a command', async () => {
+    const home = aHome({}, onTestFinished)
+    const env = { REPOINT_API_KEY: keys.one, PATH: home.at('bin') }
+    home.put('bin/opencode', '#!/bin/sh\necho 1.18.34\n', 0o755)
+    const added = await runInProcess(home, ['gateways', 'add', gatewayOne.url, '--name', 'one'], {
+      env,
+    })
+    expect(added.stdout).toMatch(/: repoint use one$/m)
+
+    const script = await runInProcess(home, ['use', 'one', '--yes'], { env })
+    expect(script.status).toBe(2)
+    expect(script.stderr).toContain('Name a client: repoint use one opencode')
+
+    const run = askInProcess(home, ['use', 'one', '--no-try-client'], { env: { PATH: env.PATH } })
+    await run.shows('Which clients should use it?')
+    await run.shows('opencode 1.18.34')
+    run.type(keyboard.enter)
+    await run.shows('Apply?')
+    run.type(`y${keyboard.enter}`)
+    expect(await run.ended).toBe(0)
+    expect(run.screen()).toContain('Now run: opencode')
+    expect(home.text('.config/opencode/opencode.json')).toContain(gatewayOne.url)
+  })
+
   test.each([
     ['use', 'two', '--yes'],
     ['run', 'two', '--', 'true'],

@@ -1,5 +1,6 @@
 import type { CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings'
 import { keyOnCommandLineError } from '../../gateway/input/key.ts'
+import { wrapWords } from '../../text.ts'
 import type { Session } from '../screen/session.ts'
 import { refuseUnknownWords } from './arguments.ts'
 
@@ -38,6 +39,22 @@ export type FlagsOf<Define extends (...args: never[]) => { opts(): OptionValues 
 /** The examples at the end of a command's help. */
 export function examples(lines: readonly string[], heading = 'Examples'): string {
   return `\n${heading}:\n${lines.map((line) => `  ${line}\n`).join('')}`
+}
+
+/** The commands that take an address or a key, and what each is for. */
+const waysToAGateway = {
+  client: 'repoint codex (new address and key)',
+  setup: 'setup (several clients)',
+  key: 'key (new key, same address)',
+  use: 'use (a saved gateway)',
+  add: 'gateways add (save one, change no client)',
+  run: 'run (one start, change no file)',
+}
+
+/** The lines of a command's help that name the others which take an address or a key. */
+export function otherWays(own: keyof typeof waysToAGateway): string {
+  const others = Object.entries(waysToAGateway).flatMap(([name, way]) => (name === own ? [] : way))
+  return `\n${wrapWords(`See also: ${others.join(', ')}`, 80).join('\n')}`
 }
 
 /** @throws UserError `usage` if the flags of a command contain a key */

@@ -1,4 +1,4 @@
-import { type CommandUnknownOpts, Help } from '@commander-js/extra-typings'
+import { type Argument, type CommandUnknownOpts, Help } from '@commander-js/extra-typings'
 import { clientRows, environmentRows } from '../../clients/list.ts'
 import { type CommandEntry, commands } from '../list.ts'
 import { table } from '../screen/drawing.ts'
@@ -15,6 +15,7 @@ export function helpFor({ isWhole, columns }: { isWhole: boolean; columns: numbe
     minWidthToWrap: 20,
     formatHelp: (command: CommandUnknownOpts, help: Help): string => {
       if (!isWhole && command.parent === null) return overview(command, help, columns)
+      if (!isWhole) help.argumentDescription = withoutClients
       const all = help.visibleOptions(command)
       const isLong = all.length > maxFlags && all.some(({ long }) => long === '--base-url')
       if (isWhole || !isLong) return Help.prototype.formatHelp.call(help, command, help)
@@ -25,6 +26,14 @@ export function helpFor({ isWhole, columns }: { isWhole: boolean; columns: numbe
       return `${usual}\nEvery flag: repoint ${command.name()} --help --all\n`
     },
   }
+}
+
+/** The names of the clients are in the overview. */
+function withoutClients(argument: Argument): string {
+  const isClient = argument.argChoices?.includes(clientRows[0]!.id) === true
+  return isClient
+    ? argument.description
+    : Help.prototype.argumentDescription.call(new Help(), argument)
 }
 
 /** The help of a gateway command with more flags than this shows only the usual ones. */

@@ -38,6 +38,12 @@ test('a secret with characters that JSON escapes is masked in documents too', ()
   expect(JSON.parse(output.out)).toEqual({ message: 'x .... y' })
 })
 
+test('the home folder is shortened, but not in quotes, where a shell would not expand it', () => {
+  const { session } = recorded({ home: '/home/me' })
+  const typed = "export CA='/home/me/gw.pem' # /home/me/gw.pem"
+  expect(session.forPeople(typed)).toBe("export CA='/home/me/gw.pem' # ~/gw.pem")
+})
+
 test('text that looks like a key is masked even if it is not registered as a secret', () => {
   const { session } = recorded()
   expect(session.redact('unknown command sk-0123456789abcdef')).toBe('unknown command ....')
