@@ -44,6 +44,7 @@ export interface Finding {
  * - `redirected-key`: the same in a file of the current folder, which sends the key elsewhere. The user can
  *   accept that on a terminal, but not with `--yes`.
  * - `untested-setting`: a file of the folder has a setting that may do the same. `run` asks on a terminal.
+ * - `other-tool`: another tool wrote the settings in use.
  */
 export type Topic =
   | 'broken'
@@ -53,6 +54,7 @@ export type Topic =
   | 'override'
   | 'redirected-key'
   | 'untested-setting'
+  | 'other-tool'
 
 export type Findings = Iterable<Finding>
 

@@ -29,6 +29,9 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const ofModel = [['model_context_window']].filter((path) => config.get(path) !== undefined)
   // With it Codex deletes a ChatGPT login at its start (0.149.1 and 0.169.0, 2026-11-26).
   const isKeyForced = config.text(['forced_login_method']) === 'api'
+  // `ollama launch codex-app` writes it. Newer versions of Codex do not start with it.
+  const profile = config.text(['profile']) ?? ''
+  const isOfProfile = inUse && config.text(['profiles', profile, 'model_provider']) === inUse.id
   const hasModelsFile = usesModelsFile(files, config)
   const hasKeyFile = fileOf(files, 'key').bytes !== null
   const isKeyUsed = takesAuthFile(config)
@@ -38,6 +41,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
       ...ofModel,
       ...(hasModelsFile ? [modelsFilePath] : []),
       ...(isKeyForced ? [['forced_login_method']] : []),
+      ...(isOfProfile ? [['profile']] : []),
     ],
     models: hasModelsFile && fileOf(files, 'models').bytes !== null ? [wholeFile] : [],
     key: keySourceInUse(config).kind === 'key-file' && hasKeyFile ? [wholeFile] : [],

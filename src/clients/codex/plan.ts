@@ -10,7 +10,7 @@ import { fileOf, type ParsedFile, parseKind } from '../files/parse-file.ts'
 import { textIn } from '../files/tables.ts'
 import { codexName } from '../names.ts'
 import { editFile } from '../plan/edit-file.ts'
-import { withoutForeignSettings } from '../plan/foreign-settings.ts'
+import { foreignSetting, withoutForeignSettings } from '../plan/foreign-settings.ts'
 import { headerChanges, queryChanges } from '../plan/headers.ts'
 import { optionChange, settingOptionChanges } from '../plan/setting-options.ts'
 import { readCodexAuth } from './auth.ts'
@@ -31,6 +31,7 @@ import {
   isBedrockName,
   providerInUse,
   vendorName,
+  voiceAddressPath,
 } from './providers/provider.ts'
 import { sensitiveSettings } from './sensitive-settings.ts'
 
@@ -166,6 +167,9 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
     ...modelsFileChanges(files, config, target),
     { path: ['model_provider'], value: target.providerId },
     ...builtInAddressChanges(config, target),
+    ...(pointsElsewhere(config.text(voiceAddressPath), target.baseUrl)
+      ? [{ path: voiceAddressPath, value: undefined, ...foreignSetting }]
+      : []),
     ...withoutOffer(target.resolved.model),
     // Codex does not start with an empty name. A name that the user gave stays.
     ...(name && !isBedrockName(name) && name !== vendorName

@@ -21,6 +21,13 @@ export const sensitiveSettings: SensitiveSettings = {
   rows: [
     { path: 'openai_base_url', role: 'address', fileKinds: [...user, ...stronger], source: tried },
     { path: 'openai_base_url', role: 'address', ...ofOldProjects },
+    {
+      path: 'experimental_realtime_ws_base_url',
+      role: 'address',
+      fileKinds: user,
+      isUntested: true,
+      source: 'program of 0.171.0, 2026-11-29',
+    },
     { path: provider, role: 'provider', fileKinds: stronger, source: tried },
     { path: provider, role: 'provider', ...ofOldProjects },
     { path: `${provider}.base_url`, role: 'address', fileKinds: user, source: tried },

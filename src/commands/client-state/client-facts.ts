@@ -1,4 +1,5 @@
 /** Which gateway does a client use now, with which options, and did repoint set it up? For `clientNow`. */
+import { type ForeignOrigin, foreignOrigin } from '../../clients/checks/other-tools.ts'
 import { type Client, type ClientName, isConfiguredAs } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import type { ClientOptions } from '../../clients/contract/options.ts'
@@ -28,6 +29,8 @@ export interface ClientNow {
   readonly options: ClientOptions
   /** A setup of repoint is active. */
   readonly isSetUpByRepoint: boolean
+  /** Where a gateway comes from that repoint did not write. Undefined: nobody knows. */
+  readonly origin: ForeignOrigin | undefined
   /** The judgement, made when it is first read: without starting the client and without the network. */
   readonly findings: readonly Finding[]
 }
@@ -64,6 +67,17 @@ export function hasWrittenBaseUrl(
   return writtenBaseUrls(client, runs).some(
     (written) => baseUrl !== undefined && isSameButVersion(written, baseUrl),
   )
+}
+
+/** Where the gateway in a client's files comes from. Undefined: from repoint, nobody knows, or there is none. */
+export function originOf(
+  { platform }: Session,
+  { client, files, state }: Pick<ClientNow, 'client' | 'files' | 'state'>,
+  runs: Runs,
+): ForeignOrigin | undefined {
+  if (state.endpoint.baseUrl === undefined || hasWrittenBaseUrl(client, state, runs))
+    return undefined
+  return foreignOrigin(client, files, state, platform)
 }
 
 /** The address that a client uses, as shown. Undefined: its own service. */

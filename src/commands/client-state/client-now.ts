@@ -1,4 +1,5 @@
 /** What is a client now, and what keeps it from working? Every command that shows or starts a client asks here. */
+import { originFinding } from '../../clients/checks/other-tools.ts'
 import { configuredGateway } from '../../clients/checks/overrides.ts'
 import type { Client } from '../../clients/contract/client.ts'
 import { emptyState, inEnvironment, whyUnreadable } from '../../clients/contract/state.ts'
@@ -21,6 +22,7 @@ import {
   gatewayOf,
   isSetUpByRepoint,
   oneClientPerFamily,
+  originOf,
 } from './client-facts.ts'
 import { readClientFiles } from './client-files.ts'
 import { describeDrift, driftSinceSetup, gatewayOfLastSetup } from './drift.ts'
@@ -40,6 +42,7 @@ export function clientNow(session: Session, client: Client, runs: Runs): ClientN
     gateway: gatewayOf(session, client, state, runs),
     options: configuredOptions(client, state, runs),
     isSetUpByRepoint: isSetUpByRepoint(client, state, runs),
+    origin: originOf(session, { client, files, state }, runs),
   }
   let findings: readonly Finding[] | undefined
   return {
@@ -60,6 +63,7 @@ function unreadable(client: Client, error: UserError): ClientNow {
     gateway: undefined,
     options: {},
     isSetUpByRepoint: false,
+    origin: undefined,
     findings,
   }
 }
@@ -96,6 +100,8 @@ function judge(session: Session, facts: ClientFacts, runs: Runs): readonly Findi
   findings.push(...missingKeyFindings(session, now, runs))
   findings.push(...driftFindings(session, now, runs))
   findings.push(...leftKeyFindings(session, now, runs))
+  if (facts.origin !== undefined && !hasTopic('other-tool', findings))
+    findings.push(originFinding(facts.origin))
   return findings
 }
 

@@ -1,4 +1,5 @@
 /** What `repoint off` does for each client. */
+import { replacedOriginFinding } from '../../clients/checks/other-tools.ts'
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { usesSameCredentials, whyUnreadable } from '../../clients/contract/state.ts'
@@ -95,6 +96,7 @@ function planClient(
   for (const key of [...ofFiles, ...known.map((found) => found.key)])
     if (key !== undefined) session.hide(key)
 
+  const origin = edits.length > 0 ? now.origin : undefined
   const change = { by: 'undo', before, after } as const
   return {
     client,
@@ -103,6 +105,7 @@ function planClient(
     findings: [
       ...remainingFindings(session, client, { after, runs, isConcerned: usesGateway || isNamed }),
       ...(usesGateway ? (client.sideEffects?.(session.platform, change) ?? []) : []),
+      ...(origin === undefined ? [] : [replacedOriginFinding(client, origin)]),
     ],
   }
 }

@@ -3,6 +3,7 @@
  *
  * In: the client's choice, its problems, and its files before and after the edits. Out: findings.
  */
+import { replacedOriginFinding } from '../../clients/checks/other-tools.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { catalogIn } from '../../clients/contract/setup.ts'
 import { smallWindowHint } from '../../clients/models/context-window.ts'
@@ -13,6 +14,7 @@ import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { asNoteWithLocation, type Finding, hasTopic, shownAs } from '../../finding.ts'
 import { catalogEntry } from '../../gateway/models/rules.ts'
 import { certificateFindings } from '../client-state/certificates.ts'
+import { originOf } from '../client-state/client-facts.ts'
 import type { ResolvedChoice } from '../resolve/client-choice.ts'
 import { unavailableModels } from '../resolve/resolve-input.ts'
 import type { Session } from '../screen/session.ts'
@@ -32,9 +34,11 @@ export function planFindings(
   final: ResolvedChoice,
   { problems, edits, before, after }: PlannedFiles,
 ): readonly Finding[] {
-  const { session, access } = proven
+  const { session, access, runs } = proven
   const { client, resolved } = final
   const { endpoint } = client.read(after)
+  const stateBefore = { client, files: before, state: client.read(before) }
+  const origin = originOf(session, stateBefore, runs)
 
   // A setup that changes nothing does not repeat what the first one reported.
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
@@ -52,6 +56,7 @@ export function planFindings(
     // The plan shows fixes, and what needs consent, in lines of their own.
     ...problems.filter((problem) => shownAs(problem) === 'finding').map(asNoteWithLocation),
     ...certificateFindings(session, client, endpoint, access.caFile),
+    ...(origin === undefined || !isChanged ? [] : [replacedOriginFinding(client, origin)]),
     ...(client.sideEffects?.(session.platform, { by: 'setup', before, after }) ?? []),
     ...newFindings,
     ...lostModelFindings(proven, final, after),

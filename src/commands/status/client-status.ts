@@ -95,7 +95,7 @@ interface ClientDetails {
  */
 export function clientDocument(
   session: Session,
-  { client, files, state, gateway }: ClientNow,
+  { client, files, state, gateway, origin }: ClientNow,
   { findings, expectedGateway, drift, records }: ClientDetails,
 ) {
   const { endpoint, options, unsetOptions, origins, login } = state
@@ -118,6 +118,7 @@ export function clientDocument(
     }),
     ...(files.length === 0 && compact({ error: errorDocument(findings) })),
     gateway: gateway?.name ?? null,
+    ...compact({ otherTool: origin?.mark && origin.name }),
     origins: compact(otherOrigins),
     key: key === undefined ? null : maskSecret(key),
     headers: headerDocument(headers),

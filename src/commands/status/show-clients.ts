@@ -74,13 +74,14 @@ type Service =
   | { readonly kind: 'unknown' }
 
 function serviceOf(now: ClientNow): Service {
-  const { gateway, state } = now
+  const { gateway, state, origin } = now
   if (gateway === undefined)
     return { kind: whyUnreadable(state) === undefined ? 'own-service' : 'unknown' }
 
   const address = gateway.address.replace(/^https:\/\//, '')
-  const isNameInAddress = gateway.name === undefined || address.includes(gateway.name)
-  return { kind: 'gateway', shown: isNameInAddress ? address : `${address} (${gateway.name})` }
+  const name = gateway.name ?? (origin?.mark && origin.name)
+  const isNameInAddress = name === undefined || address.includes(name)
+  return { kind: 'gateway', shown: isNameInAddress ? address : `${address} (${name})` }
 }
 
 function headingOf(service: Service): string {

@@ -218,6 +218,29 @@ describe('a setup stops', () => {
       )
   })
 
+  const local = 'openai_base_url = "http://127.0.0.1:10100/v1"\n'
+
+  test('but asks if the address of a profile is on this machine', () => {
+    const disk = aHome('', { '.codex/opencodex.config.toml': local })
+    expect(stopping(disk)).toEqual([])
+    expect(planOn(codex, disk).findings).toContainEqual(
+      expect.objectContaining({
+        code: 'codex-key-elsewhere',
+        needsConsentTo: expect.stringContaining('opencodex.config.toml:1'),
+      }),
+    )
+    const { after } = setUp(disk)
+    expect(readValues(codex, aMachine(), after).alsoSendsTo).toBeUndefined()
+    expect(findingsOn(codex, after, aMachine(), ours)).toContainEqual(
+      expect.objectContaining({ code: 'codex-key-elsewhere', severity: 'warning' }),
+    )
+
+    const managed = aHome('', { '/etc/codex/managed_config.toml': local })
+    expect(stopping(managed)).toContainEqual(
+      expect.objectContaining({ code: 'codex-key-elsewhere' }),
+    )
+  })
+
   test('if REPOINT_SET_ASIDE is set', () => {
     const machine = aMachine({ env: { REPOINT_SET_ASIDE: 'x' } })
     expect(stopping(aHome(aTable(takesKey)), { machine })).toMatchObject([
@@ -230,6 +253,15 @@ describe('a setup stops', () => {
     const profile = 'openai_base_url = "https://gw.example/v1/"\nmodel_provider = "openai"\n'
     expect(setUp(aHome('', { '.codex/x.config.toml': profile })).findings).toEqual([])
   })
+})
+
+test.each([
+  ['http://127.0.0.1:10100/v1', undefined],
+  ['https://gw.example/v1', 'https://gw.example/v1'],
+])('a setup leaves the address for voice %s as %s', (url, left) => {
+  const { config } = setUp(aHome(`experimental_realtime_ws_base_url = "${url}"\n`))
+  const line = left === undefined ? '' : `experimental_realtime_ws_base_url = "${left}"`
+  expect(/^experimental_realtime.*$/m.exec(config)?.[0] ?? '').toBe(line)
 })
 
 describe('status and doctor', () => {

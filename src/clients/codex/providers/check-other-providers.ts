@@ -80,7 +80,7 @@ function* checkNewKey(context: ClientContext, config: ParsedFile, target: SetupT
     const { id } = provider
     if (isEarlierTable(context.files, config, target, id)) continue
 
-    if (id === 'openai' || id === providerId) yield unfixableFinding(provider)
+    if (id === 'openai' || id === providerId) yield acceptableFinding(provider)
     else {
       const oldKey = oldKeyOf(context.files, config, id, target)
       yield otherProviderFinding(config, provider, oldKey, target.input.requested)
@@ -178,14 +178,23 @@ export function* checkOthersNow(files: LoadedFiles, config: ParsedFile, baseUrl:
 }
 
 /** No line in config.toml can prevent that address from getting the key. */
-function unfixableFinding({ address, location }: OtherProvider): Finding {
+function unfixableFinding({ address, location, isLocalProfile }: OtherProvider): Finding {
   return {
     code: 'codex-key-elsewhere',
     message: `this file makes Codex send the key of auth.json to ${address}`,
     location,
     hint: 'Remove that address from the file.',
-    severity: 'error',
+    severity: isLocalProfile ? 'warning' : 'error',
   }
+}
+
+/** The same for a setup. opencodex leaves a profile with its address on this machine (2.63.0, 2026-11-29). */
+function acceptableFinding(provider: OtherProvider): Finding {
+  const finding = unfixableFinding(provider)
+  const { address, location, isLocalProfile } = provider
+  if (!isLocalProfile) return finding
+  const needsConsentTo = `Leave ${location}. Codex sends the key to ${address} if you start it with that profile.`
+  return { ...finding, needsConsentTo }
 }
 
 /**

@@ -10,7 +10,7 @@
 import type { SettingPath } from '../../../edits/types.ts'
 import { addressFor, isSameButVersion } from '../../../gateway/base-urls.ts'
 import type { LoadedFiles } from '../../contract/files.ts'
-import { shownUrl, withoutTrailingSlash } from '../../files/addresses.ts'
+import { isLoopbackUrl, shownUrl, withoutTrailingSlash } from '../../files/addresses.ts'
 import { type ParsedFile, parseKind, parseLayers } from '../../files/parse-file.ts'
 import { isTable, merged, type Table, tableIn, textIn } from '../../files/tables.ts'
 import {
@@ -34,6 +34,8 @@ export interface OtherProvider {
   readonly location: string
   /** Its address is in a file that overrides config.toml: a profile, or the administrator's file. */
   readonly isAbove: boolean
+  /** The file is a profile, and the address is on this machine: the key stays here. */
+  readonly isLocalProfile: boolean
 }
 
 /**
@@ -63,9 +65,10 @@ export function* otherProviders(
       reported.add(id)
 
       const path = id === 'openai' ? builtInAddressPath : ['model_providers', id, redirect.setting]
-      const { location, isAbove } = locate(layers, path, config)
       const { url, address } = redirect
-      yield { id, table, url, address, location, isAbove }
+      const { location, isAbove, isProfile } = locate(layers, path, config)
+      const isLocalProfile = isProfile && isLoopbackUrl(url)
+      yield { id, table, url, address, location, isAbove, isLocalProfile }
     }
   }
 }
@@ -118,7 +121,11 @@ function redirectOf(
 function locate({ below, above }: LayerStack, path: SettingPath, config: ParsedFile) {
   const isSetIn = (file: ParsedFile) => file.get(path) !== undefined
   const strongest = [...below, ...above].findLast(isSetIn)
-  return { location: strongest?.place(path) ?? config.path, isAbove: above.some(isSetIn) }
+  return {
+    location: strongest?.place(path) ?? config.path,
+    isAbove: above.some(isSetIn),
+    isProfile: strongest?.kind === 'profile',
+  }
 }
 
 /** The provider tables of the merged settings, with Codex's built-in provider. */
@@ -128,11 +135,11 @@ function providerTablesIn(settings: Table): Table {
   return { ...tableIn(settings, ['model_providers']), openai }
 }
 
-/** The address other than `baseUrl` to which every version sends the key of auth.json. */
+/** The address other than `baseUrl` to which every version sends the key of auth.json. Not one that a user accepts. */
 export function otherAddress(files: LoadedFiles, baseUrl: string): string | undefined {
   const ourId = providerInUse(parseKind(files, 'config'))?.id
-  for (const { table, url, address } of otherProviders(files, baseUrl, ourId)) {
-    if (table['requires_openai_auth'] !== true) continue
+  for (const { table, url, address, isLocalProfile } of otherProviders(files, baseUrl, ourId)) {
+    if (table['requires_openai_auth'] !== true || isLocalProfile) continue
     return isSameButVersion(url, baseUrl)
       ? address
       : shownUrl(addressFor(withoutTrailingSlash(url), 'responses'))

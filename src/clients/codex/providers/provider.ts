@@ -56,6 +56,9 @@ export function providerInUse(
  */
 export const builtInAddressPath: SettingPath = ['openai_base_url']
 
+/** The address for voice. opencodex 2.63.0 writes it next to `openai_base_url` (2026-11-29). */
+export const voiceAddressPath: SettingPath = ['experimental_realtime_ws_base_url']
+
 /** The address for a new conversation, and the setting that holds it. */
 export function addressInUse(config: ParsedFile): {
   readonly path: SettingPath

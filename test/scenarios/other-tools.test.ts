@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { foreignKey } from '../support/foreign-homes.ts'
+import { aHome, type Home } from '../support/home.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
+import { setUpOffline } from '../support/setup.ts'
+import { filesAfterOff, filesOf, toolHomes } from '../support/tool-homes.ts'
+
+const gateway = { url: 'https://gw.example', key: 'sk-canary-of-a-setup-0123456789abcdef' }
+
+/** The text of each file, without repoint's own state. */
+function textsIn(home: Home): Readonly<Record<string, string>> {
+  const names = home
+    .everything()
+    .filter((name) => !name.startsWith('.local/state') && home.isFile(name))
+  return Object.fromEntries(names.map((name) => [name, home.text(name)]))
+}
+
+const cases = toolHomes.map((one) => [`${one.tool} (${one.made}), ${one.client}`, one] as const)
+
+describe.each(cases)('%s', (_name, toolHome) => {
+  const { tool, client, isUncertain, hasProxy } = toolHome
+  const shown = `${isUncertain ? 'may come from' : 'comes from'} ${tool}`
+
+  test('status and doctor name the tool', async () => {
+    const home = aHome(filesOf(toolHome))
+    const { stdout } = await runInProcess(home, ['status', client])
+    expect(stdout).toContain(hasProxy ? `the local proxy of ${tool}` : shown)
+    expect(stdout).not.toContain(foreignKey)
+
+    const table = (await runInProcess(home, ['status'])).stdout
+    const { json } = await runHere(home, ['status', client])
+    const [document] = json['clients'] as { readonly otherTool?: string }[]
+    if (isUncertain) expect(table).not.toContain(`(${tool})`)
+    else expect(table).toContain(`(${tool})`)
+    expect(document?.otherTool).toBe(isUncertain ? undefined : tool)
+
+    const { stdout: doctor } = await runInProcess(home, ['doctor', client, '--no-verify'])
+    expect(doctor).toContain(hasProxy ? `the local proxy of ${tool}` : shown)
+  })
+
+  test('off removes what the tool wrote, and no other byte', async () => {
+    const home = aHome(filesOf(toolHome))
+    const before = home.snapshot()
+    const off = await runHere(home, ['off', client, '--yes'])
+    expect(off).toMatchObject({ status: 0, json: { changed: true } })
+    expect(off.text).toContain(shown)
+    expect(off.text).not.toContain(foreignKey)
+    expect(textsIn(home)).toEqual(filesAfterOff(toolHome))
+
+    expect((await runHere(home, ['rollback', '--yes'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('a setup replaces the gateway, and names the tool', async () => {
+    const home = aHome(filesOf(toolHome))
+    const before = home.snapshot()
+    const { json, text } = await setUpOffline(home, client, gateway)
+    expect(json['warnings']).toContainEqual(
+      expect.objectContaining({ code: 'other-tool', message: expect.stringContaining(shown) }),
+    )
+    expect(text).not.toContain(foreignKey)
+
+    const status = await runHere(home, ['status', client])
+    const [document] = status.json['clients'] as { readonly otherTool?: string }[]
+    expect(document).toMatchObject({ baseUrl: 'https://gw.example' })
+    expect(document?.otherTool).toBeUndefined()
+    expect(status.text).not.toContain(shown)
+
+    expect((await runHere(home, ['rollback', '--yes'])).status).toBe(0)
+    expect(home.snapshot()).toEqual(before)
+  })
+})
+
+test('a tool that has overwritten a setup is named', async () => {
+  const home = aHome()
+  await setUpOffline(home, 'claude', gateway)
+  const text = home.text('.claude/settings.json')
+  home.put('.claude/settings.json', text.replace('https://gw.example', 'http://127.0.0.1:10100'))
+  const { stdout } = await runInProcess(home, ['status', 'claude'])
+  expect(stdout).toContain('the local proxy of opencodex')
+})
