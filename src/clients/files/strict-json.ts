@@ -14,7 +14,7 @@ import type { LoadedFile } from '../contract/files.ts'
 import { brokenText, type ParsedFile, parseFile, withoutValues } from './parse-file.ts'
 import type { Table } from './tables.ts'
 
-/** How a client reads JSON. serde_json and JSON.parse accept none of this. */
+/** How a client reads JSON. serde_json and JSON.parse accept none of this. For another format only `problemIn` counts. */
 export interface JsonReader {
   /** Claude Code accepts a byte order mark, Codex does not. */
   readonly allowsBom?: boolean
@@ -23,7 +23,7 @@ export interface JsonReader {
   readonly problemIn?: (root: Table) => string | undefined
 }
 
-/** A JSON file as its client reads it: without values if the client ignores it. */
+/** A file as its client reads it: without values if the client ignores it. */
 export interface StrictFile extends ParsedFile {
   /** Why the client ignores the whole file, as shown to the user, with line and column if they are known. */
   readonly whyIgnored?: string
@@ -32,15 +32,18 @@ export interface StrictFile extends ParsedFile {
   readonly reader?: JsonReader
 }
 
+/** Reads a file of any format, by default JSON: strictly, and repoint can repair only that. */
 export function readStrictly(
-  file: Pick<LoadedFile, 'kind' | 'path' | 'bytes'>,
+  file: Pick<LoadedFile, 'kind' | 'path' | 'bytes'> & Partial<Pick<LoadedFile, 'format'>>,
   reader: JsonReader = {},
 ): StrictFile {
-  const { bytes } = file
-  const read = parseFile({ ...file, format: 'json' })
-  const unparsed = bytes === null ? undefined : strictJsonProblem(bytes, reader)
+  const { bytes, format = 'json' } = file
+  const read = parseFile({ ...file, format })
+  const isJson = format === 'json'
+  const problem = () => (isJson ? strictJsonProblem(bytes!, reader) : read.error?.reason)
+  const unparsed = bytes === null ? undefined : problem()
   const whyIgnored = unparsed ?? (bytes === null ? undefined : reader.problemIn?.(read.root))
-  const isRepairable = unparsed !== undefined && isReadOnceRepaired(bytes!, reader)
+  const isRepairable = isJson && unparsed !== undefined && isReadOnceRepaired(bytes!, reader)
 
   const values = whyIgnored === undefined ? read : withoutValues(read)
   return { ...values, whyIgnored, isRepairable, reader }
@@ -67,13 +70,20 @@ export const syntaxNames: Readonly<Record<JsonSyntax, string>> = {
 /** @throws UserError `config-invalid` if the client would ignore the edited file */
 export function expectRead(
   label: string,
-  { path, whyIgnored, reader }: Pick<StrictFile, 'path' | 'whyIgnored' | 'reader'>,
+  {
+    path,
+    whyIgnored,
+    isRepairable,
+    reader,
+  }: Pick<StrictFile, 'path' | 'whyIgnored' | 'isRepairable' | 'reader'>,
 ): void {
   if (whyIgnored === undefined) return
   throw new UserError({
     code: 'config-invalid',
     message: `${label} would not read the file: ${brokenText(path, whyIgnored)}`,
-    hint: `Fix the file, or let repoint remove ${syntaxNames[syntaxToRemove(reader)]}.`,
+    hint: isRepairable
+      ? `Fix the file, or let repoint remove ${syntaxNames[syntaxToRemove(reader)]}.`
+      : 'Fix the file.',
   })
 }
 
