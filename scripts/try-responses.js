@@ -14,9 +14,9 @@ import { join, resolve } from 'node:path'
 import { homeFor } from './check-releases/try-version.js'
 import { copilot } from './copilot.js'
 import { importSource } from './import-source.js'
-import { modulesOf } from './install.js'
+import { installVersion } from './install.js'
 import { offline } from './offline.js'
-import { clients, programOf } from './real-clients.js'
+import { clients } from './real-clients.js'
 import { casesOf } from './responses/cases.js'
 import { hasServer, startServer } from './responses/client-server.js'
 import { run } from './responses/process.js'
@@ -104,7 +104,7 @@ async function setUp() {
   const isCopilot = client === 'copilot'
   const program = isCopilot
     ? copilot.program()
-    : programOf(modulesOf('clients'), client, clients[client].versions.at(-1))
+    : installVersion(client, clients[client].versions.at(-1))
   const env = homeFor(home, client, program)
   const cwd = join(home, 'work')
   if (!isCopilot) await setUpFiles({ model, url: gateway.url, cwd, env })
