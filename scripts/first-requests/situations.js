@@ -26,6 +26,11 @@ function overEach(kind, modelOf) {
   }))
 }
 
+/** One model, for each protocol. */
+function overAll(model) {
+  return { chat: model, responses: model, messages: model }
+}
+
 /** A client without files. */
 function withoutSetup(kind, modelOf) {
   return overEach(kind, modelOf).map((one) => ({ ...one, setup: null }))
@@ -135,6 +140,11 @@ export const situations = {
   cline: [
     { kind: 'gpt', protocol: 'chat', model: 'gpt-5.6-sol' },
     { kind: 'other', protocol: 'chat', model: 'glm-5' },
+  ],
+  kimi: [
+    ...overEach('plain', overAll('gpt-5.6-sol')),
+    ...overEach('adaptive', overAll('claude-sonnet-5-5')),
+    ...overEach('budget', overAll('claude-haiku-4-5')),
   ],
   copilot: [
     ...withoutSetup('gpt', { chat: 'gpt-5.6-sol', responses: 'gpt-5.6-sol' }),

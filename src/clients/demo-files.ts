@@ -95,4 +95,13 @@ trust_level = "trusted"
 }
 `,
   },
+  kimi: {
+    '.kimi-code/config.toml': `# asks before it edits
+default_permission_mode = "manual"
+
+[[hooks]]                    # do not lose me
+event = "Stop"
+command = "notify-send done"
+`,
+  },
 }

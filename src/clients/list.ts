@@ -10,6 +10,7 @@ import {
   copilotName,
   droidName,
   kiloName,
+  kimiName,
   openclawName,
   opencodeName,
   piName,
@@ -130,6 +131,14 @@ export const clientRows: readonly ClientRow[] = [
     examples: ['repoint cline', 'repoint cline --model gpt-5.6-sol --context-window 400000'],
     flags: [modelFlag, contextWindowFlag],
     load: async () => (await import('./modules.ts')).cline,
+  },
+  {
+    ...kimiName,
+    alsoCalled: ['kimi-code', 'kimicode', 'kimi-cli'],
+    description: 'set up Kimi Code: its config.toml',
+    examples: ['repoint kimi', 'repoint kimi --model gpt-5.6-sol --provider-id work'],
+    flags: [modelFlag, protocolFlag, providerIdFlag, ...limitFlags, ...imageFlags],
+    load: async () => (await import('./modules.ts')).kimi,
   },
 ]
 

@@ -31,3 +31,5 @@ export const copilotName: ClientName = {
   family: 'copilot',
   label: 'GitHub Copilot CLI',
 }
+
+export const kimiName: ClientName = { id: 'kimi', family: 'kimi', label: 'Kimi Code' }

@@ -25,6 +25,10 @@ interface Level {
 }
 
 const json = (path: string, value: unknown): Disk => ({ [path]: JSON.stringify(value, null, 2) })
+const tomlLines = (setting: object) =>
+  Object.entries(setting).map(
+    ([name, value]) => `${JSON.stringify(name)} = ${JSON.stringify(value).replaceAll('":', '"=')}`,
+  )
 /** The setting if it belongs at this place. */
 const at = (wanted: string, place: string, setting: object) => (wanted === place ? setting : {})
 
@@ -85,10 +89,7 @@ const levels: Readonly<Record<string, Level>> = {
   codex: {
     places: ['provider', 'http_headers', 'query_params'],
     aHome: (url, place, setting) => {
-      const lines = Object.entries(setting).map(
-        ([name, value]) =>
-          `${JSON.stringify(name)} = ${JSON.stringify(value).replaceAll('":', '"=')}`,
-      )
+      const lines = tomlLines(setting)
       const table = place === 'provider' ? '' : `[model_providers.gateway.${place}]\n`
       return {
         '.codex/config.toml': `model_provider = "gateway"\n[model_providers.gateway]\nname = "G"\nbase_url = "${url}"\nwire_api = "responses"\nrequires_openai_auth = true\n${table}${lines.join('\n')}\n`,
@@ -176,6 +177,24 @@ const levels: Readonly<Record<string, Level>> = {
           },
         },
       }),
+  },
+  kimi: {
+    places: ['provider', 'custom_headers', 'model'],
+    aHome: (url, place, setting) => {
+      const lines = (wanted: string) =>
+        tomlLines(place === wanted ? setting : {}).map((line) => `${line}\n`)
+      const headers = lines('custom_headers')
+      return {
+        '.kimi-code/config.toml': [
+          `default_model = "gateway/${model}"\n\n[providers.gateway]\ntype = "openai"\nbase_url = "${url}"\n`,
+          'api_key = "sk-earlier-0123456789"\n',
+          ...lines('provider'),
+          ...(headers.length > 0 ? ['\n[providers.gateway.custom_headers]\n', ...headers] : []),
+          `\n[models."gateway/${model}"]\nprovider = "gateway"\nmodel = "${model}"\nmax_context_size = 9000\n`,
+          ...lines('model'),
+        ].join(''),
+      }
+    },
   },
   claude: {
     places: ['headers', 'env'],
@@ -276,6 +295,7 @@ describe('a setting that the user added at the same gateway', () => {
     openclaw: ['provider.headers', 'model.headers'],
     droid: ['extraHeaders', 'extraArgs'],
     cline: ['headers'],
+    kimi: ['custom_headers'],
     codex: ['http_headers'],
     claude: ['headers', 'env'],
   }

@@ -303,7 +303,7 @@ const exceptions: readonly Exception[] = [
   },
   {
     flag: '--provider-id <id>',
-    ids: ['openclaw', 'droid'],
+    ids: ['openclaw', 'droid', 'kimi'],
     doesNotReach: ['launchSettings'],
     why: 'a launch has its own provider, next to those of the user',
     source: 'by design',

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
 import { usualBaseUrls } from '../../src/gateway/base-urls.ts'
@@ -34,6 +35,11 @@ function fileOf(disk: Disk, name: string) {
   return JSON.parse(typeof content === 'string' ? content : text(content))
 }
 
+function tomlOf(disk: Disk, name: string): string {
+  const content = disk[Object.keys(disk).find((one) => one.endsWith(name))!]!
+  return typeof content === 'string' ? content : text(content)
+}
+
 interface QwenEntry {
   readonly id: string
   readonly baseUrl: string
@@ -50,6 +56,13 @@ interface DroidEntry {
 }
 const droidList = (disk: Disk): readonly DroidEntry[] =>
   fileOf(disk, '.factory/settings.json').customModels
+
+interface KimiConfig {
+  readonly providers: Readonly<Record<string, { readonly base_url: string }>>
+  readonly models: Readonly<Record<string, { readonly model: string }>>
+}
+const kimiIn = (disk: Disk) =>
+  parse(tomlOf(disk, '.kimi-code/config.toml')) as unknown as KimiConfig
 
 const options = { model: 'glm-5' }
 const elsewhere = {
@@ -70,6 +83,11 @@ const lists: readonly [string, (disk: Disk) => string[], (disk: Disk) => string[
     'pi',
     (disk) => fileOf(disk, 'models.json').providers.gateway.models.map(({ id }: QwenEntry) => id),
     (disk) => [fileOf(disk, 'models.json').providers.gateway.baseUrl],
+  ],
+  [
+    'kimi',
+    (disk) => Object.values(kimiIn(disk).models).map(({ model }) => model),
+    (disk) => [kimiIn(disk).providers.gateway!.base_url],
   ],
   [
     'openclaw',

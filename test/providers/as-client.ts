@@ -45,6 +45,32 @@ interface CodexConfig {
   >
 }
 
+interface KimiConfig {
+  readonly default_model: string
+  readonly providers: Readonly<
+    Record<
+      string,
+      {
+        readonly type: string
+        readonly base_url: string
+        readonly api_key: string
+        readonly custom_headers?: Env
+      }
+    >
+  >
+  readonly models: Readonly<
+    Record<
+      string,
+      {
+        readonly provider: string
+        readonly model: string
+        readonly protocol?: string
+        readonly base_url?: string
+      }
+    >
+  >
+}
+
 /** By family. */
 export const readers: Readonly<Record<string, (home: Home, env: Env) => ClientRequest>> = {
   codex(home, env) {
@@ -136,6 +162,29 @@ export const readers: Readonly<Record<string, (home: Home, env: Env) => ClientRe
     }
   },
 
+  kimi(home) {
+    const { default_model, providers, models } = parse(
+      home.text('.kimi-code/config.toml'),
+    ) as unknown as KimiConfig
+    const { provider: id, model, protocol: ofModel, base_url: url } = models[default_model]!
+    const { type, base_url, api_key, custom_headers } = providers[id]!
+    const protocol = kimiProtocols[ofModel ?? type]!
+    // It needs no `/v1` over messages.
+    const base = url ?? base_url
+    return {
+      protocol,
+      url:
+        protocol === 'messages'
+          ? base.replace(/\/v1$/, '') + routes.messages
+          : base + routes[protocol],
+      headers: {
+        ...(protocol === 'messages' ? withApiKey(api_key) : bearer(api_key)),
+        ...custom_headers,
+      },
+      models: [model],
+    }
+  },
+
   pi(home) {
     const { defaultProvider, defaultModel } = JSON.parse(home.text('.pi/agent/settings.json'))
     const { providers } = JSON.parse(home.text('.pi/agent/models.json'))
@@ -200,6 +249,11 @@ const piProtocols: Names = {
 const droidProtocols: Names = {
   openai: 'responses',
   'generic-chat-completion-api': 'chat',
+  anthropic: 'messages',
+}
+const kimiProtocols: Names = {
+  openai: 'chat',
+  openai_responses: 'responses',
   anthropic: 'messages',
 }
 const qwenProtocols: Names = {

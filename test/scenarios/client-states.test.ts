@@ -46,6 +46,7 @@ const versions: Readonly<Record<string, string>> = {
   qwen: '0.24.4',
   droid: '0.225.2',
   cline: '3.0.65',
+  kimi: '2.1.0',
 }
 
 /** Runs a command as an ordinary user, in this process. */

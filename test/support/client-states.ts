@@ -1292,6 +1292,12 @@ const otherClients: Readonly<
     broken: 'cline-providers-unreadable',
     noKey: 'cline-no-key',
   },
+  kimi: {
+    config: '.kimi-code/config.toml',
+    key: '.kimi-code/config.toml',
+    broken: 'kimi-config-unreadable',
+    noKey: 'kimi-no-key',
+  },
 }
 
 const of = (client: string, states: readonly Omit<StateOfClient, 'client'>[]) =>

@@ -207,6 +207,27 @@ base_url = "http://127.0.0.1:9/v1"
 }
 `,
   },
+  kimi: {
+    '.kimi-code/config.toml': `# as I like it
+-default_model = "packy/gpt-5.5"
+default_permission_mode = "auto"
+
+-[providers.packy]
+-type = "openai"
+-base_url = "https://packy.example/v1"
+-api_key = "${foreignKey}"
+
+-[models."packy/gpt-5.5"]
+-provider = "packy"
+-model = "gpt-5.5"
+-max_context_size = 200000
+
+[providers.home]             # under my desk
+type = "openai"
+base_url = "http://127.0.0.1:11434/v1"
+api_key = "none"
+`,
+  },
 }
 
 /** A home in which another tool pointed the client of this family at a gateway. */
