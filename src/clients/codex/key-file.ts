@@ -9,6 +9,7 @@ import { fileOf, type ParsedFile, parseFile, parseKind } from '../files/parse-fi
 import type { Table } from '../files/tables.ts'
 import { codexName } from '../names.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
+import { planKeyFile } from '../plan/key-file.ts'
 import { isBefore, type Version } from '../program/tested.ts'
 import { readCodexAuth } from './auth.ts'
 import { commandFor, isCommand, keyFileName, printsKeyFile } from './providers/key-command.ts'
@@ -93,30 +94,15 @@ export function* checkKeyInAuth({ files }: ClientContext, target: SetupTarget): 
  *
  * @throws UserError `client-failed` if the gateway accepts the key only in a header of another name
  */
-export function planKeyFile(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {
-  const file = fileOf(files, 'key')
+export function planCodexKey(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {
   const isKept = keepsLogin(target.input)
-  if (!isKept && file.bytes === null) return undefined
   if (isKept && target.keyHeader !== 'authorization')
     throw new UserError({
       code: 'client-failed',
       message: `The gateway accepts the key only in the header ${target.keyHeader}, and with --keep-login Codex sends it as Authorization`,
       hint: 'Replace the login by the key: {--no-keep-login}',
     })
-
-  const value = isKept ? target.key : undefined
-  const isCurrent = value !== undefined && parseFile(file).text(['key']) === value
-  const after = value === undefined ? null : new TextEncoder().encode(`${value}\n`)
-  return {
-    client: codexName.id,
-    path: file.path,
-    format: file.format,
-    scope: 'whole',
-    changes: [{ path: ['key'], value, isSecret: true, role: 'key' }],
-    before: file.bytes,
-    after: isCurrent ? file.bytes : after,
-    holdsSecret: true,
-  }
+  return planKeyFile(codexName, fileOf(files, 'key'), isKept ? target.key : undefined)
 }
 
 /** The changes in the provider's table. Codex does not start if `auth` has another key next to it. */

@@ -20,7 +20,7 @@ import {
   hasGatewayKey,
   keepsLogin,
   keyCommandChanges,
-  planKeyFile,
+  planCodexKey,
   replacedLogin,
 } from './key-file.ts'
 import { withoutOffer } from './migrations.ts'
@@ -67,7 +67,7 @@ import { sensitiveSettings } from './sensitive-settings.ts'
  */
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
   const auth = keepsLogin(target.input) ? planLogin(files, target) : planAuth(files, target)
-  const keyFile = planKeyFile(files, target)
+  const keyFile = planCodexKey(files, target)
   const config = editFile({
     client: codexName,
     sensitiveSettings,

@@ -101,6 +101,7 @@ import {
 } from '../plan/entries.ts'
 import { hasForeignSettings, withoutForeignSettings } from '../plan/foreign-settings.ts'
 import { headerChanges, readHeaders } from '../plan/headers.ts'
+import { planKeyFile } from '../plan/key-file.ts'
 import { settingOptionChanges } from '../plan/setting-options.ts'
 import { clientFlagValues } from '../program/arguments.ts'
 import { recordedRequest, withBetas } from '../program/recorded-request.ts'
@@ -257,30 +258,6 @@ function keyReferenceChanges(
   const value = keyReference(keyFile)
   if (resolved.usesKeyFile && keyHeader === 'authorization') return [{ path, value }]
   return file.get(path) === value ? [{ path, value: undefined }] : []
-}
-
-/** The key file gets the key, or goes because the key is in auth.json. Undefined: there is none. */
-function planKeyFile(
-  client: ClientName,
-  files: LoadedFiles,
-  { key, keyHeader, resolved }: SetupTarget,
-): FileEdit | undefined {
-  const [file] = filesOfKind(files, 'key')
-  const isUsed = resolved.usesKeyFile && keyHeader === 'authorization'
-  if (file === undefined || (!isUsed && file.bytes === null)) return undefined
-  const value = isUsed ? key : undefined
-  const isCurrent = isUsed && parseFile(file).text(['key']) === key
-  const after = isUsed ? new TextEncoder().encode(`${key}\n`) : null
-  return {
-    client: client.id,
-    path: file.path,
-    format: file.format,
-    scope: 'whole',
-    changes: [{ path: ['key'], value, isSecret: true, role: 'key' }],
-    before: file.bytes,
-    after: isCurrent ? file.bytes : after,
-    holdsSecret: true,
-  }
 }
 
 /** The provider's `baseURL` for the model that the client starts with. */
@@ -975,10 +952,13 @@ export function clientOf(fork: Fork): ClientModule {
     },
 
     plan(files, target) {
-      const keyEdit = planKeyFile(fork, files, target)
-      const needsAuth = !target.resolved.usesKeyFile || fileOf(files, 'auth').bytes !== null
+      const { key, keyHeader } = target
+      const { usesKeyFile } = target.resolved
+      const fileKey = usesKeyFile && keyHeader === 'authorization' ? key : undefined
+      const keyEdits = filesOfKind(files, 'key').map((file) => planKeyFile(fork, file, fileKey))
+      const needsAuth = !usesKeyFile || fileOf(files, 'auth').bytes !== null
       return [
-        ...(keyEdit === undefined ? [] : [keyEdit]),
+        ...keyEdits.filter((edit) => edit !== undefined),
         ...(needsAuth ? [planAuth(fork, files, target)] : []),
         editFile({
           client: fork,
