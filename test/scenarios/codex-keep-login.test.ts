@@ -241,12 +241,12 @@ test('a script without the flag replaces the login, and says what keeps it', asy
 test('an old Codex is refused before a request is sent', async () => {
   const gateway = await aGateway(canary)
   const home = aHomeWithLogin()
-  home.put('bin/codex', '#!/bin/sh\necho 0.117.0\n', 0o755)
+  home.put('bin/codex', '#!/bin/sh\necho 0.142.5\n', 0o755)
   const args = ['codex', '--keep-login', '--base-url', gateway.url, '--yes']
   const { status, stderr } = await runInProcess(home, args, {
     env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:${process.env['PATH']}` },
   })
-  expect(stderr).toContain('--keep-login needs 0.118.0 or newer')
+  expect(stderr).toContain('cannot keep the login at a gateway: that needs 0.143.0 or newer')
   expect(status).toBe(8)
   expect(gateway.requests().filter(({ method }) => method === 'POST')).toEqual([])
   expect(home.text(auth)).toBe(login)

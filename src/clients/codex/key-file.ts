@@ -15,8 +15,12 @@ import { readCodexAuth } from './auth.ts'
 import { commandFor, isCommand, keyFileName, printsKeyFile } from './providers/key-command.ts'
 import { addressInUse, takesAuthFile } from './providers/provider.ts'
 
-/** Older ones do not know `auth`, and send the login to the gateway (0.105.0, 0.116.0 and 0.117.0, 2026-11-29). */
-const minVersionForCommand = '0.118.0'
+/**
+ * Versions before 0.118.0 do not know `auth`, and send the login to the gateway. From 0.122.0 to 0.142.5, Codex with a
+ * login offers each model the tool `image_generation`, which only the vendor's server runs (0.105.0 to 0.171.0 run,
+ * 2026-11-29).
+ */
+const minVersionForLogin = '0.143.0'
 
 /** Whether the setup keeps the login, and writes the key into the key file. */
 export function keepsLogin(input: ChosenOptions): boolean {
@@ -25,7 +29,7 @@ export function keepsLogin(input: ChosenOptions): boolean {
 
 /** @throws UserError `client-too-old` if this version would send the login to the gateway */
 export function expectCommandSupport(input: ChosenOptions, version: Version): void {
-  if (!keepsLogin(input) || !isBefore(version, minVersionForCommand)) return
+  if (!keepsLogin(input) || !isBefore(version, minVersionForLogin)) return
   throw new UserError({
     code: 'client-too-old',
     message: tooOld(version),
@@ -34,7 +38,7 @@ export function expectCommandSupport(input: ChosenOptions, version: Version): vo
 }
 
 function tooOld(version: Version): string {
-  return `Codex ${version} would send your login to the gateway: --keep-login needs ${minVersionForCommand} or newer`
+  return `Codex ${version} cannot keep the login at a gateway: that needs ${minVersionForLogin} or newer`
 }
 
 /** The question whether to keep the login that a setup would replace. */
@@ -44,7 +48,7 @@ export function loginQuestion(
 ): OptionQuestion | undefined {
   const { login } = readCodexAuth(fileOf(files, 'auth'))
   const isDecided = effectiveOptions(input).keepsLogin !== undefined
-  const isPossible = keyHeader === 'authorization' && !isBefore(version, minVersionForCommand)
+  const isPossible = keyHeader === 'authorization' && !isBefore(version, minVersionForLogin)
   if (login === undefined || isDecided || !isPossible) return undefined
   return {
     message: `Keep your ${login}?`,
@@ -130,7 +134,7 @@ export function* checkKeyFile(
   const authPath = [...path, 'auth']
   const file = fileOf(files, 'key')
   const command = commandFor(file)
-  if (isBefore(version, minVersionForCommand))
+  if (isBefore(version, minVersionForLogin))
     yield findingAt(config, authPath, {
       code: 'codex-key-command',
       message: tooOld(version),

@@ -91,12 +91,12 @@ describe('a setup that keeps the login', () => {
   })
 
   test.each([
-    ['0.117.0', true],
-    ['0.118.0', false],
+    ['0.142.5', true],
+    ['0.143.0', false],
     [undefined, false],
   ])('with Codex %s, is refused: %s', (version, isRefused) => {
     const plan = () => planOn(codex, withLogin, { ...keeping, program: { version } })
-    if (isRefused) expect(plan).toThrow('Codex 0.117.0 would send your login to the gateway')
+    if (isRefused) expect(plan).toThrow('Codex 0.142.5 cannot keep the login')
     else expect(plan).not.toThrow(UserError)
   })
 
@@ -221,11 +221,11 @@ describe('the question for the login', () => {
     ['no login', {}, {}, undefined],
     ['an answer already', withLogin, { options: { keepsLogin: false } }, undefined],
     ['an earlier answer', withLogin, { earlier: { options: { keepsLogin: true } } }, undefined],
-    ['a Codex that cannot', withLogin, { context: { version: '0.117.0' } }, undefined],
+    ['a Codex that cannot', withLogin, { context: { version: '0.142.5' } }, undefined],
     [
       'a Codex that can',
       withLogin,
-      { context: { version: '0.118.0' } },
+      { context: { version: '0.143.0' } },
       'Keep your ChatGPT login?',
     ],
     ['another header for the key', withLogin, { target: { keyHeader: 'x-api-key' } }, undefined],
