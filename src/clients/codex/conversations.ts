@@ -90,6 +90,8 @@ export function* conversationFindings(
         code: 'codex-conversations-move',
         severity: 'note',
         message: `${some}, once resumed, go to ${shownUrl(addressFor(withoutTrailingSlash(now.url), 'responses'))} too, with the whole conversation${wait}`,
+        // 0.169.0 sends them and shows the 400 (2026-11-29).
+        hint: 'If that gateway cannot decrypt thoughts of the former one, it rejects such a conversation. Then start a new one.',
       }
   }
 }

@@ -9,7 +9,7 @@ import { fileOf, filesOfKind } from '../files/parse-file.ts'
 import { editableFile, pathsOf } from '../files/paths.ts'
 import { kiloName } from '../names.ts'
 import { type Fork, readConfig, reservedProviderIds, xdgFolder } from '../opencode-family/config.ts'
-import { clientOf } from '../opencode-family/module.ts'
+import { clientOf, conversationFindings } from '../opencode-family/module.ts'
 import { ofOwnRuntime } from '../program/tested.ts'
 import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
@@ -103,21 +103,22 @@ export const kilo: ClientModule = {
    * auth.json is removed, and `kilo auth logout` then finds no credential. The command in the hint was tried:
    * it removes the bytes (7.7.9, 2026-11-23).
    */
-  sideEffects({ files, machine }, { by, before }) {
+  *sideEffects(world, change) {
+    yield* conversationFindings(fork, world, change)
+    const { files, machine } = world
+    const { by, before } = change
     const { join } = pathsOf(machine)
     const database = join(xdgFolder(machine, 'DATA'), 'kilo', 'kilo.db')
     const wasStarted = ifPossible(() => files.stat(database)) !== undefined
-    if (by === 'setup' || !wasStarted) return []
+    if (by === 'setup' || !wasStarted) return
 
     const { providerId = defaultProviderId } = shared.read(before).options
-    return [
-      {
-        code: 'key-copied',
-        severity: 'note',
-        message: `Kilo keeps a copy of the key in its database, ${database}, which repoint does not change`,
-        hint: `To remove it: sqlite3 ${database} "delete from credential where integration_id = '${providerId}'; vacuum; pragma wal_checkpoint(truncate)"`,
-      },
-    ]
+    yield {
+      code: 'key-copied',
+      severity: 'note',
+      message: `Kilo keeps a copy of the key in its database, ${database}, which repoint does not change`,
+      hint: `To remove it: sqlite3 ${database} "delete from credential where integration_id = '${providerId}'; vacuum; pragma wal_checkpoint(truncate)"`,
+    }
   },
 }
 

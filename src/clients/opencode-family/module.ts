@@ -42,6 +42,7 @@ import {
   type Protocol,
   protocols,
 } from '../../gateway/types.ts'
+import { listWords } from '../../text.ts'
 import { proxyFindings, variableFindings } from '../checks/environment.ts'
 import {
   findingAt,
@@ -53,9 +54,9 @@ import {
   unreadFileFinding,
 } from '../checks/findings.ts'
 import { leftoverFindings, placeholderOf } from '../checks/other-tools.ts'
-import type { ClientContext, ClientModule, ClientName } from '../contract/client.ts'
+import type { ClientContext, ClientModule, ClientName, ClientWorld } from '../contract/client.ts'
 import type { SensitiveSetting } from '../contract/config.ts'
-import type { LoadedFile, LoadedFiles } from '../contract/files.ts'
+import type { EditedFiles, LoadedFile, LoadedFiles } from '../contract/files.ts'
 import { defaultProviderId } from '../contract/options.ts'
 import {
   type FirstRequestInput,
@@ -79,6 +80,7 @@ import {
 } from '../files/addresses.ts'
 import { isCodexAuth } from '../files/auth-json.ts'
 import { fileOf, filesOfKind, parseFile, parseKind, parseLayers } from '../files/parse-file.ts'
+import { pathsOf } from '../files/paths.ts'
 import {
   isTable,
   numberIn,
@@ -126,6 +128,7 @@ import {
   readConfig,
   sensitiveSettings,
   usualPackage,
+  xdgFolder,
 } from './config.ts'
 
 /** opencode 2 replaces opencode 1 under the same command (since 2026-09-11). It is not on npm, and was not run. */
@@ -885,6 +888,42 @@ const sends: ClientModule['sends'] = {
   headers: true,
   otherKeyHeaders: { chat: otherKeyHeaders },
   fixedKeyHeader: { messages: 'x-api-key' },
+}
+
+/**
+ * Reports recorded conversations that do not continue: each keeps its provider and model, and the client finds the
+ * model no more. `opencode run -c` says "Unexpected server error" then (1.18.34, 2026-11-29).
+ */
+export function* conversationFindings(
+  { id, label, folder }: Fork,
+  { files, machine }: Pick<ClientWorld, 'files' | 'machine'>,
+  { before, after }: Pick<EditedFiles, 'before' | 'after'>,
+): Findings {
+  const database = pathsOf(machine).join(xdgFolder(machine, 'DATA'), folder, `${folder}.db`)
+  if (ifPossible(() => files.stat(database)) === undefined) return
+
+  const now = configuredModels(after)
+  const lost = configuredModels(before).filter((model) => !now.includes(model))
+  if (lost.length === 0) return
+
+  const names = lost.length > 3 ? `one of ${lost.length} models` : listWords(lost, 'or')
+  const next = textIn(readConfig(after).merged, ['model']) ?? 'PROVIDER/MODEL'
+  yield {
+    code: `${id}-conversations-lost`,
+    severity: 'note',
+    message: `A recorded conversation of ${label} with ${names} does not continue by itself: its model is gone`,
+    hint: `To continue it with another model: ${id} run -c -m ${next}`,
+  }
+}
+
+/** The models of all configured providers, as `-m` names them. */
+function configuredModels(files: LoadedFiles): readonly string[] {
+  const providers = Object.entries(tableIn(readConfig(files).merged, ['provider']))
+  return providers.flatMap(([id, provider]) =>
+    isTable(provider)
+      ? Object.keys(tableIn(provider, ['models'])).map((model) => `${id}/${model}`)
+      : [],
+  )
 }
 
 export function clientOf(fork: Fork): ClientModule {

@@ -3,7 +3,7 @@ import type { ClientModule } from '../contract/client.ts'
 import { pathsOf } from '../files/paths.ts'
 import { opencodeName } from '../names.ts'
 import { type Fork, reservedProviderIds, xdgFolder } from '../opencode-family/config.ts'
-import { clientOf } from '../opencode-family/module.ts'
+import { clientOf, conversationFindings } from '../opencode-family/module.ts'
 import { ofOwnRuntime } from '../program/tested.ts'
 import responses from './responses.json' with { type: 'json' }
 import tested from './tested.json' with { type: 'json' }
@@ -55,9 +55,11 @@ export const opencode: ClientModule = {
   ...shared,
 
   /** 1.17.0 copies every key of auth.json into account.json; 1.17.9 and later do not (2026-11-24). */
-  sideEffects({ files, machine }, { by, before }) {
-    const { key } = shared.read(before).endpoint
+  *sideEffects(world, change) {
+    yield* conversationFindings(fork, world, change)
+    const { files, machine } = world
+    const { key } = shared.read(change.before).endpoint
     const copy = pathsOf(machine).join(xdgFolder(machine, 'DATA'), fork.folder, 'account.json')
-    return by === 'setup' || !key ? [] : keyCopyFindings(opencodeName, files, key, [copy])
+    if (change.by !== 'setup' && key) yield* keyCopyFindings(opencodeName, files, key, [copy])
   },
 }
