@@ -123,15 +123,23 @@ export function closestNames(
     .map(({ name }) => name)
 }
 
-/** The only name that begins with `word`, or that differs from it by one typo. Else undefined. */
+/**
+ * The only name that begins with `word`, or that differs from it by one typo. Of several, the one with which all others
+ * begin. Else undefined.
+ */
 export function guessName(word: string, names: readonly string[]): string | undefined {
-  if (word.length < minTypoLength || word.length > maxComparedLength) return undefined
+  if (word.length < minPrefixLength || word.length > maxComparedLength) return undefined
   const candidates = names.filter((name) => {
-    const isTypo = name.length >= minTypoLength && editDistance(word, name) <= 1
+    const isLong = Math.min(word.length, name.length) >= minTypoLength
+    const isTypo = isLong && editDistance(word, name) <= 1
     return isTypo || name.startsWith(word)
   })
-  return candidates.length === 1 ? candidates[0] : undefined
+  // `claud` is `claude`, although `claude-gpt` begins with it too.
+  const [shortest] = candidates.toSorted((a, b) => a.length - b.length)
+  return candidates.every((name) => name.startsWith(shortest!)) ? shortest : undefined
 }
+
+const minPrefixLength = 2
 
 /** In a shorter word, one typo could make any other word. */
 const minTypoLength = 3

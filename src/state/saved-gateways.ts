@@ -40,7 +40,7 @@ export function savedGateway(session: MaskingSession, name: string): SavedGatewa
   if (looksLikeKey(name)) throw keyOnCommandLineError()
   const names = all.map((gateway) => gateway.name)
   const [closest] = closestNames(name, names)
-  const suggestion = closest === undefined ? '' : `Did you mean ${closest}? `
+  const suggestion = closest === undefined ? '' : `Did you mean: {${name}=${closest}}. `
   const listHint = `${suggestion}Your saved gateways: repoint gateways`
   throw new UserError({
     code: 'usage',

@@ -138,7 +138,7 @@ describe('repoint folder', () => {
   })
 
   test.each([
-    ['an unknown gateway', ['folder', 'wrok'], 'Did you mean work?'],
+    ['an unknown gateway', ['folder', 'wrok'], 'Did you mean: repoint folder work.'],
     ['a name and --forget', ['folder', 'work', '--forget'], 'repoint folder --forget'],
     ['no folder and no name', ['run', '--', 'other'], 'repoint folder NAME'],
     ['a shell without a hook', ['completion', 'powershell', '--hook'], 'repoint run -- CLIENT'],

@@ -178,7 +178,7 @@ describe('forget', () => {
     const home = aHome()
     await setUp(home, 'codex --name work', gatewayOne)
     expect((await runInProcess(home, ['forget', 'wrok', '--yes', '--json'])).json).toMatchObject({
-      error: { code: 'usage', hint: expect.stringContaining('Did you mean work?') },
+      error: { code: 'usage', hint: expect.stringContaining('Did you mean: repoint ') },
     })
   })
 

@@ -87,6 +87,9 @@ describe('a misspelt word', () => {
   test.each([
     [['rolback'], 'rollback'],
     [['codx'], 'codex'],
+    [['claud'], 'claude'],
+    [['of'], 'off'],
+    [['gateways', 'rm', 'work'], 'gateways remove'],
     [['switch', 'work', '--key-env', 'KEY'], 'use work'],
     [['add', 'https://gw.example', '--name', 'work'], 'gateways add https://gw.example'],
     [['model', 'gpt-5'], 'use --model gpt-5'],

@@ -294,6 +294,6 @@ test('accepts the name of a gateway, as `use` and `forget` do', async () => {
     json: { error: { message: 'No client points at work' } },
   })
   expect(await changeKey(home, 'wrok')).toMatchObject({
-    json: { error: { hint: expect.stringContaining('Did you mean work?') } },
+    json: { error: { hint: expect.stringContaining('Did you mean: repoint key work ') } },
   })
 })

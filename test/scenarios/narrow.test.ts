@@ -4,8 +4,8 @@ import { askInProcess, keys } from '../support/terminal.ts'
 
 test('a narrow terminal breaks a question between words, and names no keys of a list that is empty', async () => {
   const home = aHome({}, onTestFinished)
-  const run = askInProcess(home, [], { columns: 40 })
-  await run.shows(/Gateway address, for example\s+gw\.example or\s+openrouter\.ai:/)
+  const run = askInProcess(home, [], { columns: 34 })
+  await run.shows(/Gateway address, for\s+example\s+openrouter\.ai:/)
   expect(run.screen()).not.toContain('navigate')
   run.type('openr')
   await run.shows('openr')

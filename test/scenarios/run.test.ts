@@ -449,7 +449,7 @@ cat "$path"
       2,
       'is one line of at most',
     ],
-    ['an unknown name', ['tow', 'other'], 2, 'Did you mean two?'],
+    ['an unknown name', ['tow', 'other'], 2, 'Did you mean: repoint run two -- …'],
     ['a missing command', ['two', 'no-such-program'], 2, 'There is no command no-such-program'],
   ])('reports %s', async (_, args, status, words) => {
     const home = sharedHome

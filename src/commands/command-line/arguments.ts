@@ -42,7 +42,8 @@ function unknownChoice(word: string, choices: readonly string[], command: string
   const renamed = [...clientRows, ...environmentRows].find(({ alsoCalled }) =>
     alsoCalled?.includes(word),
   )
-  const meant = renamed && choices.includes(renamed.id) ? renamed.id : guessName(word, choices)
+  const renamedId = renamed?.id ?? otherNames[word]
+  const meant = renamedId && choices.includes(renamedId) ? renamedId : guessName(word, choices)
   return new UserError({
     code: 'usage',
     message: `'${word}' is none of: ${choices.join(', ')}`,
@@ -51,6 +52,16 @@ function unknownChoice(word: string, choices: readonly string[], command: string
         ? `See: repoint ${command} --help`
         : `Did you mean: repoint ${command} ${meant}`,
   })
+}
+
+/** What other programs call an action of `repoint gateways`. */
+const otherNames: Readonly<Record<string, string>> = {
+  rm: 'remove',
+  delete: 'remove',
+  forget: 'remove',
+  new: 'add',
+  save: 'add',
+  mv: 'rename',
 }
 
 /** Why two of these clients cannot be set up together. Undefined: all are of different families. */

@@ -52,9 +52,12 @@ const waysToAGateway = {
 }
 
 /** The lines of a command's help that name the others which take an address or a key. */
-export function otherWays(own: keyof typeof waysToAGateway): string {
+export function otherWays(own: keyof typeof waysToAGateway) {
   const others = Object.entries(waysToAGateway).flatMap(([name, way]) => (name === own ? [] : way))
-  return `\n${wrapWords(`See also: ${others.join(', ')}`, 80).join('\n')}`
+  return ({ command }: { readonly command: CommandUnknownOpts }): string => {
+    const width = command.configureOutput().getOutHelpWidth?.() ?? 80
+    return `\n${wrapWords(`See also: ${others.join(', ')}`, width).join('\n')}`
+  }
 }
 
 /** @throws UserError `usage` if the flags of a command contain a key */

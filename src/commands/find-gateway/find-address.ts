@@ -89,7 +89,7 @@ function askForAddress(
   const validate = (text: string) => session.problemAtPrompt(() => cleanAddress(text, flags))
   if (offersGateways)
     return ask.search({
-      message: 'Gateway address, for example gw.example or openrouter.ai:',
+      message: 'Gateway address, for example openrouter.ai:',
       choices: gatewayChoices(session, { fromEnvironment, defaultAddress }),
       validateOther: validate,
     })

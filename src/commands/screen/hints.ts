@@ -40,6 +40,7 @@ const gatewayFlags = [
  *     Correct it: {--base-url URL}      repoint codex --yes      Correct it: --base-url URL
  *     Correct it: {--base-url URL}      repoint use work         Correct it: repoint gateways add URL
  *     Name another: {--model a|b}       repoint doctor codex     Name another: repoint codex --model a, or --model b
+ *     Did you mean: {wrk=work}          repoint use wrk codex    Did you mean: repoint use work codex
  */
 export function completeHint(
   hint: string,
@@ -52,6 +53,11 @@ export function completeHint(
       : `save it: repoint gateways add ${saved.address} --name ${saved.name}`
   return hint
     .replaceAll('{key}', newKey)
+    .replace(/\{([^{}=-][^{}=]*)=([^{}]*)\}/g, (_, wrong: string, right: string) => {
+      const words = typed.args.map((arg) => asWord(arg === wrong ? right : arg))
+      const program = typed.startsProgram ? ' -- …' : ''
+      return typed.args.includes(wrong) ? `repoint ${words.join(' ')}${program}` : right
+    })
     .replace(/\{(--[a-z-]+)(?: ([^{}]*))?\}/g, (_, flag: string, text = '') => {
       const [value = '', ...others] = String(text).split('|')
       const words = `${flag} ${value}`.trimEnd()
