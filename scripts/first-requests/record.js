@@ -58,6 +58,8 @@ export async function recordFirstRequest({ client, program, start, situation, pr
   }
 }
 
-function hasTools({ tools = [], input = [] }) {
+/** Grok Build requests a title first, with one tool that the model must call. */
+function hasTools({ tools = [], input = [], tool_choice: choice }) {
+  if (typeof choice === 'object' && choice !== null) return false
   return tools.length > 0 || input.some((item) => 'tools' in item)
 }

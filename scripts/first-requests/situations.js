@@ -146,6 +146,7 @@ export const situations = {
     ...overEach('adaptive', overAll('claude-sonnet-5-5')),
     ...overEach('budget', overAll('claude-haiku-4-5')),
   ],
+  grok: [...overEach('known', overAll('grok-4.6')), ...overEach('plain', overAll('glm-5'))],
   copilot: [
     ...withoutSetup('gpt', { chat: 'gpt-5.6-sol', responses: 'gpt-5.6-sol' }),
     ...withoutSetup('reasoning', { chat: 'claude-sonnet-5', responses: 'claude-sonnet-5' }),

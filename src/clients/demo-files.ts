@@ -104,4 +104,12 @@ event = "Stop"
 command = "notify-send done"
 `,
   },
+  grok: {
+    '.grok/config.toml': `[cli]
+auto_update = false          # I do it myself
+
+[mcp_servers.files]
+command = "mcp-files"
+`,
+  },
 }

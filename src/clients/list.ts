@@ -9,6 +9,7 @@ import {
   codexName,
   copilotName,
   droidName,
+  grokName,
   kiloName,
   kimiName,
   openclawName,
@@ -139,6 +140,14 @@ export const clientRows: readonly ClientRow[] = [
     examples: ['repoint kimi', 'repoint kimi --model gpt-5.6-sol --provider-id work'],
     flags: [modelFlag, protocolFlag, providerIdFlag, ...limitFlags, ...imageFlags],
     load: async () => (await import('./modules.ts')).kimi,
+  },
+  {
+    ...grokName,
+    alsoCalled: ['grok-build', 'grok-cli'],
+    description: 'set up Grok Build: its config.toml',
+    examples: ['repoint grok', 'repoint grok --model claude-opus-5-5 --protocol messages'],
+    flags: [modelFlag, protocolFlag, providerIdFlag, ...limitFlags],
+    load: async () => (await import('./modules.ts')).grok,
   },
 ]
 

@@ -33,3 +33,5 @@ export const copilotName: ClientName = {
 }
 
 export const kimiName: ClientName = { id: 'kimi', family: 'kimi', label: 'Kimi Code' }
+
+export const grokName: ClientName = { id: 'grok', family: 'grok', label: 'Grok Build' }

@@ -196,6 +196,26 @@ const levels: Readonly<Record<string, Level>> = {
       }
     },
   },
+  grok: {
+    places: ['provider', 'extra_headers', 'model'],
+    aHome: (url, place, setting) => {
+      const lines = (wanted: string) =>
+        tomlLines(place === wanted ? setting : {}).map((line) => `${line}\n`)
+      const headers = lines('extra_headers')
+      return {
+        '.grok/config.toml': [
+          `[models]\ndefault = "gateway/${model}"\n\n[model_providers.gateway]\nbase_url = "${url}"\n`,
+          'api_key = "sk-earlier-0123456789"\n',
+          ...lines('provider'),
+          ...(headers.length > 0
+            ? ['\n[model_providers.gateway.extra_headers]\n', ...headers]
+            : []),
+          `\n[model."gateway/${model}"]\nmodel_provider = "gateway"\nmodel = "${model}"\n`,
+          ...lines('model'),
+        ].join(''),
+      }
+    },
+  },
   claude: {
     places: ['headers', 'env'],
     aHome: (url, place, setting) => {
@@ -296,6 +316,7 @@ describe('a setting that the user added at the same gateway', () => {
     droid: ['extraHeaders', 'extraArgs'],
     cline: ['headers'],
     kimi: ['custom_headers'],
+    grok: ['extra_headers'],
     codex: ['http_headers'],
     claude: ['headers', 'env'],
   }

@@ -64,6 +64,14 @@ interface KimiConfig {
 const kimiIn = (disk: Disk) =>
   parse(tomlOf(disk, '.kimi-code/config.toml')) as unknown as KimiConfig
 
+const grokIn = (disk: Disk) => {
+  const { model, model_providers } = parse(tomlOf(disk, '.grok/config.toml'))
+  return { model, model_providers } as unknown as {
+    readonly model: KimiConfig['models']
+    readonly model_providers: KimiConfig['providers']
+  }
+}
+
 const options = { model: 'glm-5' }
 const elsewhere = {
   target: {
@@ -88,6 +96,11 @@ const lists: readonly [string, (disk: Disk) => string[], (disk: Disk) => string[
     'kimi',
     (disk) => Object.values(kimiIn(disk).models).map(({ model }) => model),
     (disk) => [kimiIn(disk).providers.gateway!.base_url],
+  ],
+  [
+    'grok',
+    (disk) => Object.values(grokIn(disk).model).map(({ model }) => model),
+    (disk) => [grokIn(disk).model_providers.gateway!.base_url],
   ],
   [
     'openclaw',

@@ -71,6 +71,32 @@ interface KimiConfig {
   >
 }
 
+interface GrokConfig {
+  readonly models: { readonly default: string }
+  readonly model_providers: Readonly<
+    Record<
+      string,
+      {
+        readonly base_url: string
+        readonly api_key: string
+        readonly extra_headers?: Env
+        readonly query_params?: Env
+      }
+    >
+  >
+  readonly model: Readonly<
+    Record<
+      string,
+      {
+        readonly model_provider: string
+        readonly model: string
+        readonly api_backend: string
+        readonly base_url?: string
+      }
+    >
+  >
+}
+
 /** By family. */
 export const readers: Readonly<Record<string, (home: Home, env: Env) => ClientRequest>> = {
   codex(home, env) {
@@ -185,6 +211,22 @@ export const readers: Readonly<Record<string, (home: Home, env: Env) => ClientRe
     }
   },
 
+  grok(home) {
+    const config = parse(home.text('.grok/config.toml')) as unknown as GrokConfig
+    const { model_provider, model, api_backend, base_url } = config.model[config.models.default]!
+    const provider = config.model_providers[model_provider]!
+    const protocol = grokProtocols[api_backend]!
+    // Over messages it appends no version, and sends the key as in the other protocols.
+    const route = protocol === 'messages' ? '/messages' : routes[protocol]
+    const query = new URLSearchParams(provider.query_params).toString()
+    return {
+      protocol,
+      url: (base_url ?? provider.base_url) + route + (query && `?${query}`),
+      headers: { ...bearer(provider.api_key), ...provider.extra_headers },
+      models: [model],
+    }
+  },
+
   pi(home) {
     const { defaultProvider, defaultModel } = JSON.parse(home.text('.pi/agent/settings.json'))
     const { providers } = JSON.parse(home.text('.pi/agent/models.json'))
@@ -255,6 +297,11 @@ const kimiProtocols: Names = {
   openai: 'chat',
   openai_responses: 'responses',
   anthropic: 'messages',
+}
+const grokProtocols: Names = {
+  chat_completions: 'chat',
+  responses: 'responses',
+  messages: 'messages',
 }
 const qwenProtocols: Names = {
   openai: 'chat',

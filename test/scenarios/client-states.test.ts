@@ -47,6 +47,7 @@ const versions: Readonly<Record<string, string>> = {
   droid: '0.225.2',
   cline: '3.0.65',
   kimi: '2.1.0',
+  grok: '1.0.41',
 }
 
 /** Runs a command as an ordinary user, in this process. */

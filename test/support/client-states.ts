@@ -1298,6 +1298,12 @@ const otherClients: Readonly<
     broken: 'kimi-config-unreadable',
     noKey: 'kimi-no-key',
   },
+  grok: {
+    config: '.grok/config.toml',
+    key: '.grok/config.toml',
+    broken: 'grok-config-invalid',
+    noKey: 'grok-no-key',
+  },
 }
 
 const of = (client: string, states: readonly Omit<StateOfClient, 'client'>[]) =>

@@ -228,6 +228,22 @@ base_url = "http://127.0.0.1:11434/v1"
 api_key = "none"
 `,
   },
+  grok: {
+    '.grok/config.toml': `# as I like it
+[models]
+-default = "packy"
+default_reasoning_effort = "high"
+
+-[model.packy]
+-model = "gpt-5.5"
+-base_url = "https://packy.example/v1"
+-api_key = "${foreignKey}"
+
+[model.home]                 # under my desk
+model = "qwen3-coder"
+base_url = "http://127.0.0.1:11434/v1"
+`,
+  },
 }
 
 /** A home in which another tool pointed the client of this family at a gateway. */

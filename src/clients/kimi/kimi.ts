@@ -52,15 +52,16 @@ import { brokenText, fileOf, originsIn, unreadable } from '../files/parse-file.t
 import { editableFile, pathsOf } from '../files/paths.ts'
 import { row } from '../files/sensitive-settings.ts'
 import { readStrictly, type StrictFile } from '../files/strict-json.ts'
-import { isTable, numberIn, type Table, tableIn, textIn } from '../files/tables.ts'
+import { numberIn, type Table, tableIn, textIn } from '../files/tables.ts'
 import { offeredIn, resolveWithPicker } from '../models/picker.ts'
 import { protocolsForKey } from '../models/protocols.ts'
 import { kimiName } from '../names.ts'
 import { outputLimitCures } from '../options/flags.ts'
 import { planOneFile, removal } from '../plan/edit-file.ts'
-import { type EntryMember, listChanges, writtenAbility } from '../plan/entries.ts'
+import { type EntryMember, writtenAbility } from '../plan/entries.ts'
 import { withoutForeignSettings } from '../plan/foreign-settings.ts'
 import { headerChanges, headersInVariables, readHeaders } from '../plan/headers.ts'
+import { type ModelTable, modelTableChanges, modelTablesIn } from '../plan/model-tables.ts'
 import { expectUnset } from '../program/arguments.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { ofNode, testedVersions } from '../program/tested.ts'
@@ -205,22 +206,14 @@ const files: ClientModule['files'] = (machine) => {
   return [{ ...editableFile('config', join(folder, 'config.toml')), format: 'toml' }]
 }
 
-/** A table of `models`. */
-interface KimiModel {
-  /** The name of the table. */
-  readonly name: string
-  readonly table: Table
-  readonly providerId: string
-  /** What Kimi Code requests. */
-  readonly id: string
-}
+const modelTables = { tables: 'models', provider: 'provider' } as const
 
 /** config.toml as Kimi Code reads it. */
 interface KimiConfig extends StrictFile {
-  readonly models: readonly KimiModel[]
+  readonly models: readonly ModelTable[]
   /** The table of the model that Kimi Code starts with. */
   readonly chosenName?: string
-  readonly chosen?: KimiModel
+  readonly chosen?: ModelTable
   /** The provider of that model. Empty: there is none. */
   readonly provider: Table
   /** The address of that model. Undefined: Kimi Code uses a service of its vendor. */
@@ -234,15 +227,10 @@ interface KimiConfig extends StrictFile {
  */
 function readConfig(file: LoadedFile): KimiConfig {
   const read = readStrictly(file)
-  const models = read.members(['models']).flatMap(([name, table]): readonly KimiModel[] => {
-    if (!isTable(table)) return []
-    const providerId = textIn(table, ['provider']) ?? ''
-    return [{ name, table, providerId, id: textIn(table, ['model']) ?? '' }]
-  })
-
+  const models = modelTablesIn(read, modelTables)
   const chosenName = read.text(['default_model'])
   const chosen = models.find(({ name }) => name === chosenName)
-  const provider = tableIn(read.root, providerPath(chosen?.providerId ?? ''))
+  const provider = tableIn(read.root, providerPath(chosen?.providerId))
   const isOwn = ownProviderPattern.test(chosen?.providerId ?? '') || provider['oauth'] !== undefined
   const type = textIn(chosen?.table, ['protocol']) ?? provider['type']
   return {
@@ -258,7 +246,7 @@ function readConfig(file: LoadedFile): KimiConfig {
   }
 }
 
-function providerPath(id: string): SettingPath {
+function providerPath(id = ''): SettingPath {
   return ['providers', id]
 }
 
@@ -319,26 +307,23 @@ const gatewaySettings: ClientModule['gatewaySettings'] = (files) => {
 // Plan.
 
 function changes(file: LoadedFile, target: SetupTarget): readonly SettingChange[] {
-  const { providerId, resolved, baseUrls, key } = target
+  const { providerId, baseUrls, key } = target
   const { root, models } = readConfig(file)
   const path = providerPath(providerId)
   const now = tableIn(root, path)
   const isOtherGateway = pointsElsewhere(textIn(now, ['base_url']), baseUrls.chat)
 
-  const ours = models.filter((model) => model.providerId === providerId)
-  const nameOf = (id: string) =>
-    ours.find((model) => model.id === id)?.name ?? `${providerId}/${id}`
-  const list = {
-    pathOf: (id: string) => ['models', nameOf(id)],
-    now: new Map(ours.map(({ id, table }) => [id, table])),
-    isOtherGateway,
-    hasOtherAddress: (table: Table) => {
-      const url = textIn(table, ['base_url'])
-      return Object.values(baseUrls).every((baseUrl) => pointsElsewhere(url, baseUrl))
+  const tables = modelTableChanges(
+    file,
+    {
+      names: modelTables,
+      all: models,
+      isOtherGateway,
+      harmless: harmlessInModel,
+      membersOf: (model) => modelMembers(model, target),
     },
-    membersOf: (model: OfferedModel) => modelMembers(model, target),
-  }
-  const ofModels = listChanges(file, list, target)
+    target,
+  )
 
   const ofProvider: readonly SettingChange[] = [
     { path: [...path, 'type'], value: typeOf.chat },
@@ -350,25 +335,15 @@ function changes(file: LoadedFile, target: SetupTarget): readonly SettingChange[
       .map((name) => ({ path: [...path, name], value: undefined })),
     ...headerChanges([...path, 'custom_headers'], now['custom_headers'], target, isOtherGateway),
   ]
-  const offered = offeredIn(resolved).map(({ id }) => id)
-  const kept = ours.filter(({ id }) => offered.includes(id))
-  return kept.reduce<readonly SettingChange[]>(
-    (all, { name, table }) =>
-      withoutForeignSettings(
-        all,
-        { path: ['models', name], now: table, isOtherGateway, harmless: harmlessInModel },
-        target,
-      ),
-    [
-      ...withoutForeignSettings(
-        ofProvider,
-        { path, now, isOtherGateway, harmless: harmlessInProvider },
-        target,
-      ),
-      ...ofModels,
-      { path: ['default_model'], value: nameOf(resolved.model) },
-    ],
-  )
+  return [
+    ...withoutForeignSettings(
+      ofProvider,
+      { path, now, isOtherGateway, harmless: harmlessInProvider },
+      target,
+    ),
+    ...tables.changes,
+    { path: ['default_model'], value: tables.chosenName },
+  ]
 }
 
 function modelMembers(model: OfferedModel, target: SetupTarget): readonly EntryMember[] {
@@ -477,7 +452,7 @@ function* checkNow(context: ClientContext): Findings {
   yield* checkKey(context, file, chosen)
 }
 
-function* checkKey(context: ClientContext, file: KimiConfig, { providerId }: KimiModel): Findings {
+function* checkKey(context: ClientContext, file: KimiConfig, { providerId }: ModelTable): Findings {
   const { provider, url } = file
   const path = providerPath(providerId)
   const { api_key: key, api_key_env: variable, custom_headers: headers } = provider

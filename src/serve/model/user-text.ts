@@ -2,6 +2,8 @@ import type { Turn } from '../requests/turns/turns.ts'
 
 /** Tags that clients add around a prompt. A user's `<b>`, `<T>` or `<document>` has no hyphen. */
 const openingTagPattern = /^\s*<([a-z]+[-_][a-z_-]+)>/
+/** The tag that Grok Build 1.0.41 puts around the prompt itself (2026-11-29). */
+const promptTagPattern = /^\s*<user_query>([\s\S]*)<\/user_query>\s*$/
 const closingTagPattern = /<\/([a-z]+[-_][a-z_-]+)>\s*$/
 
 /**
@@ -27,7 +29,8 @@ export function lastUserText(turns: readonly Turn[]): string {
  */
 export function removeNotes(text: string): string {
   if (firstMarkPattern.test(text) && lastMarkPattern.test(text.slice(-maxNoteEndLength))) return ''
-  return removeLastNotes(removeFirstNotes(text.replace(timePrefixPattern, '')))
+  const prompt = promptTagPattern.exec(text)?.[1]?.trim() ?? text
+  return removeLastNotes(removeFirstNotes(prompt.replace(timePrefixPattern, '')))
 }
 
 /** A note without an end extends to the end of the text. */

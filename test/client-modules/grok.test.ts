@@ -1,0 +1,244 @@
+import { parse } from 'smol-toml'
+import { describe, expect, test } from 'vitest'
+import { launchKeyVariable } from '../../src/clients/contract/program.ts'
+import type { Finding } from '../../src/finding.ts'
+import type { Protocol } from '../../src/gateway/types.ts'
+import type { Machine } from '../../src/platform/platform.ts'
+import {
+  aMachine,
+  byId,
+  filesOf,
+  findingsOn,
+  key,
+  planOn,
+  readValues,
+  type StateValues,
+  text,
+} from './support.ts'
+
+const grok = byId('grok')
+const file = '.grok/config.toml'
+const path = `/home/ada/${file}`
+
+/** A home after a setup, with other lines for its provider and more for its model. */
+function home(provider = 'api_key = "sk-a"', model = ''): Record<string, string> {
+  return {
+    [file]: `[models]
+default = "gateway/glm-5"
+session_summary = "gateway/glm-5"
+
+[model_providers.gateway]
+base_url = "https://gw.example/v1"
+${provider}
+
+[model."gateway/glm-5"]
+model_provider = "gateway"
+model = "glm-5"
+context_window = 200000
+${model}
+`,
+  }
+}
+const without = (line: RegExp) => ({ [file]: home()[file]!.replace(line, '') })
+
+const expectedValues = {
+  baseUrl: 'https://gw.example/v1',
+  model: 'glm-5',
+  key: 'sk-a',
+  keyPath: path,
+  providerId: 'gateway',
+  contextWindow: 200_000,
+  protocol: 'chat' as const,
+}
+
+/** Grok Build 1.0.41 was run with each row, except the last two, 2026-11-29. */
+describe('repoint reads the values that Grok Build uses', () => {
+  test.each<readonly [string, Record<string, string>, StateValues]>([
+    ['from an empty home', {}, {}],
+    ['after a setup', home(), expectedValues],
+    ['after a byte order mark', { [file]: `\ufeff${home()[file]}` }, expectedValues],
+    ['next to unknown settings', home('api_key = "sk-a"\nzzz = 1', 'zzz = 1'), expectedValues],
+    [
+      'over messages, to which it appends no version',
+      home(undefined, 'api_backend = "messages"'),
+      { ...expectedValues, protocol: 'messages', baseUrl: 'https://gw.example' },
+    ],
+    [
+      'of a model before those of its provider',
+      home(undefined, 'base_url = "https://b.example/v1"\napi_key = "sk-b"'),
+      { ...expectedValues, baseUrl: 'https://b.example/v1', key: 'sk-b' },
+    ],
+    [
+      'with headers and a query',
+      home(
+        'api_key = "sk-a"\nextra_headers = { "x-api-key" = "sk-a", "X-Team" = "blue" }\nquery_params = { a = "b" }',
+      ),
+      {
+        ...expectedValues,
+        keyHeader: 'x-api-key',
+        headers: [{ name: 'x-team', value: 'blue' }],
+        query: [{ name: 'a', value: 'b' }],
+      },
+    ],
+    [
+      'without a key for a variable',
+      home('env_key = "MY_KEY"'),
+      { ...expectedValues, key: undefined, keyPath: undefined, keyFrom: { variable: 'MY_KEY' } },
+    ],
+    ['but no fault', { [file]: 'a = = 1\n' }, { broken: expect.stringContaining('line 1') }],
+    ['for a model of its vendor', { [file]: '[models]\ndefault = "grok-4.6"\n' }, {}],
+    [
+      'for a model with a command for its key',
+      home('auth_provider = "work"'),
+      { ...expectedValues, key: undefined, keyPath: undefined, keyFrom: 'elsewhere' },
+    ],
+  ])('%s', (_, disk, expected) => {
+    expect(readValues(grok, aMachine(), disk)).toEqual(expected)
+  })
+
+  test('from the folder that GROK_HOME names', () => {
+    const machine = aMachine({ env: { GROK_HOME: '/g' } })
+    expect(readValues(grok, machine, { '/g/config.toml': home()[file]! }).model).toBe('glm-5')
+  })
+})
+
+const codesOf = (found: readonly Finding[]) => found.map(({ code }) => code)
+const writtenBaseUrls = ['https://gw.example/v1']
+
+describe('check finds', () => {
+  const atHome = { [file]: home()[file]!.replace('https://gw.example', 'http://127.0.0.1:9') }
+
+  test.each<readonly [string, Record<string, string>, Partial<Machine['env']>]>([
+    ['grok-config-invalid', { [file]: 'a = = 1\n' }, {}],
+    ['grok-model-missing', { [file]: '[models]\ndefault = "nope"\n' }, {}],
+    ['grok-no-key', home(''), {}],
+    ['grok-no-key', home('env_key = ["MY_KEY", "OTHER"]'), {}],
+    [
+      'grok-authorizing-header',
+      home('api_key = "sk-a"\nextra_headers = { Authorization = "Bearer sk-b" }'),
+      {},
+    ],
+    ['grok-environment-model', home(), { GROK_DEFAULT_MODEL: 'other' }],
+    ['grok-environment-model', home(), { GROK_CONFIG: '{"models":{"default":"other"}}' }],
+    ['grok-environment-model', home(), { GROK_CONFIG_PATH: '/x.json' }],
+    ['grok-base-url-version', without(/\/v1/), {}],
+    ['grok-placeholder-key', home('api_key = "PROXY_MANAGED"'), {}],
+    ['grok-proxy', atHome, { HTTP_PROXY: 'http://127.0.0.1:1' }],
+    ['grok-proxy', atHome, { ALL_PROXY: 'http://127.0.0.1:1' }],
+    ['grok-relative-folder', {}, { GROK_HOME: 'here' }],
+  ])('%s', (code, disk, env) => {
+    expect(codesOf(findingsOn(grok, disk, aMachine({ env }), { writtenBaseUrls }))).toEqual([code])
+  })
+
+  test.each<readonly [string, Record<string, string>, Partial<Machine['env']>]>([
+    ['the second of several variables', home('env_key = ["MY_KEY", "OTHER"]'), { OTHER: 'sk-x' }],
+    ['a command for the key', home('auth_provider = "work"'), {}],
+    ['a key of its vendor next to ours', home(), { XAI_API_KEY: 'sk-x' }],
+    ['a model of its vendor', { [file]: '[models]\ndefault = "grok-4.6"\n' }, {}],
+  ])('nothing about %s', (_, disk, env) => {
+    expect(findingsOn(grok, disk, aMachine({ env }))).toEqual([])
+  })
+
+  test('requirements of the administrator that may replace the provider', () => {
+    const disk = { ...home(), '/etc/grok/requirements.toml': '[model_providers.gateway]\na = 1\n' }
+    expect(codesOf(findingsOn(grok, disk))).toEqual(['grok-requirements-config'])
+  })
+})
+
+describe('a setup', () => {
+  test('asks before it takes over a provider, and removes the one of an earlier setup', () => {
+    const other = { [file]: home()[file]!.replaceAll('gw.example', 'b.example') }
+    expect(codesOf(planOn(grok, other).findings)).toContain('grok-provider-conflict')
+
+    const earlier = { [file]: home()[file]!.replaceAll('gateway', 'older') }
+    expect(codesOf(planOn(grok, earlier, { context: { writtenBaseUrls } }).findings)).toContain(
+      'grok-former-provider',
+    )
+  })
+
+  test('chooses the model for titles too', () => {
+    const { edits } = planOn(grok, {}, { options: { model: 'glm-5' } })
+    const { models } = parse(text(edits[0]!.after)) as { models: object }
+    expect(models).toEqual({ default: 'gateway/glm-5', session_summary: 'gateway/glm-5' })
+  })
+
+  test.each([
+    [{ id: 'house-1' }, 16_384],
+    [{ id: 'house-1', contextWindow: 9000 }, 9000],
+    [{ id: 'house-1', outputLimit: 4000 }, 4000],
+  ])('limits the answers of %j to %s tokens', (model, limit) => {
+    const setup = { catalog: { models: [model] }, options: { model: model.id } }
+    const { model: models } = parse(text(planOn(grok, {}, setup).edits[0]!.after)) as {
+      model: object
+    }
+    expect(models).toMatchObject({ 'gateway/house-1': { max_completion_tokens: limit } })
+  })
+})
+
+describe('the first request', () => {
+  async function bodyFor(model: string, protocol: Protocol, disk = {}) {
+    const files = filesOf(grok, aMachine(), disk)
+    const recordings = await grok.loadRecordings()
+    return grok.firstRequest(recordings, files, { model, protocol, env: {} }).body
+  }
+
+  test.each([
+    ['grok-4.6', 'high'],
+    ['grok-4.5', 'high'],
+    ['x-ai/grok-4.6', undefined],
+    ['glm-5', undefined],
+  ])('over chat, %s has the effort %s', async (model, effort) => {
+    expect((await bodyFor(model, 'chat'))['reasoning_effort']).toBe(effort)
+  })
+
+  test.each<readonly [Protocol, string]>([
+    ['chat', 'max_tokens'],
+    ['responses', 'max_output_tokens'],
+    ['messages', 'max_tokens'],
+  ])('over %s has its limit in %s', async (protocol, name) => {
+    const body = await bodyFor('glm-5', protocol, home(undefined, 'max_completion_tokens = 1234'))
+    expect(body[name]).toBe(1234)
+  })
+})
+
+describe('a launch', () => {
+  const env = { [launchKeyVariable]: 'sk-run' }
+  const launch = (args: readonly string[], disk: Record<string, string> = {}, setup = {}) => {
+    const { files, target } = planOn(grok, disk, setup)
+    return grok.launchSettings(files, target, { args, env, tempFolder: '/run' })
+  }
+
+  test("has a folder with the user's settings, without models and keys", () => {
+    const disk = { [file]: `[cli]\nauto_update = false # mine\n\n${home()[file]}` }
+    const headers = [{ name: 'x-team', value: 'blue' }]
+    const setup = { target: { headers }, options: { model: 'house-1' } }
+    const { env: launched, files } = launch(['-p', 'hi'], disk, setup)
+    expect(launched).toMatchObject({ GROK_HOME: '/run', REPOINT_RUN_HEADER_1: 'blue' })
+
+    const config = files!['config.toml']!
+    expect(config).toContain('auto_update = false # mine')
+    expect(config).not.toMatch(/glm-5|sk-a|blue/)
+    expect(config).not.toContain(key)
+    expect(parse(config)).toMatchObject({
+      models: { default: 'gateway/house-1' },
+      model_providers: {
+        gateway: {
+          env_key: launchKeyVariable,
+          env_http_headers: { 'x-team': 'REPOINT_RUN_HEADER_1' },
+        },
+      },
+    })
+  })
+
+  test('does without a file that Grok Build cannot read', () => {
+    const { files, target } = planOn(grok, {})
+    const broken = filesOf(grok, aMachine(), { [file]: 'a = = 1\n' })
+    expect(files).toHaveLength(broken.length)
+    const { files: ours } = grok.launchSettings(broken, target, { args: [], env, tempFolder: '/r' })
+    expect(parse(ours!['config.toml']!)).toHaveProperty('models')
+  })
+
+  test.each(['-c', '-mother', '--model=other', '--resume'])('refuses %s', (flag) => {
+    expect(() => launch([flag])).toThrow(/a run has its own/)
+  })
+})
