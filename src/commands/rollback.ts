@@ -90,7 +90,9 @@ export async function rollback(
 
   await checkAndShow(context, rollbackPlan, flags)
   if (flags.dryRun) return reportDryRun(session, rollbackPlan)
-  return applyAndReport(context, rollbackPlan, consent)
+  const isAll = chosen.which?.kind === 'all' && chosen.clients === undefined
+  const advice = isAll ? ['Saved keys and copies stay. To delete them: repoint forget --all'] : []
+  return applyAndReport(context, rollbackPlan, consent, advice)
 }
 
 /** Whether the user chooses the run from a list. With `--yes` and in a script, it is the newest. */
@@ -142,6 +144,7 @@ async function applyAndReport(
   context: RollbackContext,
   rollbackPlan: RollbackPlan,
   consent: Consent,
+  advice: readonly string[],
 ): Promise<number> {
   const { session } = context
   if (changesAny(rollbackPlan.files)) await askToUndo(session, rollbackPlan, consent)
@@ -150,7 +153,7 @@ async function applyAndReport(
   const hasChanged = changesAny(applied.files)
   if (hasChanged) session.noteApplied(applied, undoCommandFor(rollbackPlan))
   const next = hasChanged ? await stopServersAndAdvise(context, applied, consent) : []
-  return reportUndo(session, rollbackPlan, applied, next)
+  return reportUndo(session, rollbackPlan, applied, [...next, ...advice])
 }
 
 /**

@@ -9,7 +9,13 @@ import type { GatewayAccess } from '../gateway/types.ts'
 import type { Platform } from '../platform/platform.ts'
 import type { SavedFolder } from '../state/folders.ts'
 import type { SavedGateway } from '../state/gateway-list.ts'
-import { findGatewayName, savedGateway, savedGateways } from '../state/saved-gateways.ts'
+import {
+  findGatewayName,
+  noGatewayHint,
+  savedGateway,
+  savedGateways,
+} from '../state/saved-gateways.ts'
+import { listWords } from '../text.ts'
 import { stateNow } from './client-state/client-files.ts'
 import { installedVersions } from './client-state/program/installed-program.ts'
 import { newTempPath, withTempFiles } from './client-state/program/temp-folder.ts'
@@ -145,10 +151,18 @@ function findSaved(
   const ofClient = all.find((saved) => saved.name === inFiles)
   if (ofClient !== undefined) return ofClient
   if (all.length === 1) return all[0]!
+  const program = client?.program.command ?? 'COMMAND'
+  if (all.length === 0)
+    throw new UserError({
+      code: 'usage',
+      message: 'No gateway is saved yet',
+      hint: `${noGatewayHint}. Or for one start: repoint run --base-url URL -- ${program}`,
+    })
+  const commands = all.map(({ name: saved }) => `repoint run ${saved} -- ${program}`)
   throw new UserError({
     code: 'usage',
     message: 'Which gateway? Neither this folder nor the client has a saved one',
-    hint: 'Name a saved gateway: repoint run NAME -- COMMAND. For this folder: repoint folder NAME',
+    hint: `Name one: ${listWords(commands.slice(0, 3), 'or')}. For this folder: repoint folder ${all[0]!.name}`,
   })
 }
 

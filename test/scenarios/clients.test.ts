@@ -326,7 +326,9 @@ describe('repoint models and editor', () => {
       const { status, json } = await runInProcess(home, ['models', word, '--json'], { env })
       expect({ status, json }).toMatchObject({ status: 0, json: { baseUrl: gateway.url } })
     }
-    expect((await runInProcess(home, ['models', 'wrok'])).stderr).toContain('Did you mean: repoint models work.')
+    expect((await runInProcess(home, ['models', 'wrok'])).stderr).toContain(
+      'Did you mean: repoint models work.',
+    )
   })
 
   test('models and editor ask the gateway of the newest setup, if none is named', async () => {

@@ -219,7 +219,9 @@ describe('a rollback in another place', () => {
     expect(await runInProcess(home, original, { env: inB })).toMatchObject({ status: 0 })
     expect(home.text('b/config.toml')).toBe('# B\n')
     expect(home.text('.codex/auth.json')).toContain('sk-canary-129')
-    expect(await runInProcess(home, original)).toMatchObject({ status: 0 })
+    const { status, stdout } = await runInProcess(home, original)
+    expect({ status, stdout }).toEqual({ status: 0, stdout })
+    expect(stdout).toContain('To delete them: repoint forget --all')
     expect(home.snapshot()).toEqual(before)
   })
 

@@ -5,6 +5,7 @@
  * document.
  */
 
+import { savedGatewayFor } from '../../state/save-gateway.ts'
 import { fileDocuments, sayOutcome } from '../plan/write-plan.ts'
 import type { TriedClient } from '../prove/ask-client.ts'
 import type { AppliedSetup } from './apply.ts'
@@ -22,7 +23,7 @@ export function reportSetup(
   plan: SetupPlan,
   result?: AppliedSetup & { readonly tried: readonly TriedClient[] },
 ): void {
-  const { session, request, balance } = plan.proven
+  const { session, request, balance, access } = plan.proven
   const { applied, tried = [], nextSteps } = result ?? {}
   const { verify, dryRun } = request.flags
 
@@ -38,6 +39,7 @@ export function reportSetup(
       : files.some(({ action }) => action !== 'unchanged'),
     run: applied?.run?.id ?? null,
     baseUrl: plan.address,
+    gateway: savedGatewayFor(session.platform, access)?.name ?? null,
     // The name is part of the JSON contract: scripts read `roots`.
     roots: plan.baseUrls,
     model: plan.model,
