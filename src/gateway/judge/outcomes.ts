@@ -62,12 +62,21 @@ export function headerMissing(evidence: Evidence, name: string): Outcome {
 
 /** Some gateways admit only requests that look like a certain client's (seen 2026-11-21). */
 export function clientRefused(evidence: Evidence): Outcome {
+  if (asksForNewer.test(evidence.error.words))
+    return outcome(evidence, {
+      code: 'client-refused',
+      message: `The gateway wants a newer client${quoteOf(evidence)}`,
+      hint: 'Update the client, then run the command again: repoint tests with the installed client.',
+    })
   return outcome(evidence, {
     code: 'client-refused',
     message: `The gateway accepts only certain clients, and rejected repoint's test request${quoteOf(evidence)}`,
     hint: 'Set up a client that the gateway accepts: repoint then tests with the installed client.',
   })
 }
+
+/** Of a client that is refused. 升级: upgrade. 过低: too low. */
+const asksForNewer = /\b(?:upgrade|update|outdated|too old|obsolete)\b|升级|过低/i
 
 /** A rejection that names a cause other than the key, or none. */
 export function forbidden(evidence: Evidence, reason: keyof typeof forbiddenReasons): Outcome {

@@ -40,6 +40,9 @@ const clientRows: readonly CauseRow[] = [
       String.raw`${client}${within(15)}\b(?:outdated|too old|obsolete)\b`,
       String.raw`\b(?:upgrade|update) (?:to )?(?:your|the)${within(20)}${client}`,
       String.raw`${clientName}${within(20)}\b(?:too old|outdated|not supported|upgrade)\b`,
+      // Please upgrade to Codex CLI 0.180.0. Not: upgrade to Cursor Pro.
+      String.raw`\b(?:upgrade|update)(?: to)? ${clientName}(?: cli)? (?:version )?v?\d`,
+      String.raw`\b(?:upgrade|update)(?: to)? (?:the |a )?(?:latest|newest|newer|current) (?:version of )?${clientName}`,
     ),
     source: `${github}/Wei-Shaw/claude-relay-service/issues/972 (2026-02); agentrouter, 2025-11`,
   },
