@@ -20,10 +20,11 @@ const key = 'sk-demo-8c1f5a7e3b9d2046'
 const home = mkdtempSync(join(tmpdir(), 'repoint-record-'))
 const server = await startServer()
 try {
-  // Programs that tell a version: the newest that was run.
+  // Programs that tell a version, the newest that was run, and answer the try after a setup.
   for (const name of ['codex', 'claude']) {
     const { rows } = JSON.parse(readFileSync(`src/clients/${name}/tested.json`, 'utf8'))
-    put(`bin/${name}`, `#!/bin/sh\necho ${rows.at(-1).version}\n`, 0o755)
+    const answer = `[ "$1" = --version ] && echo ${rows.at(-1).version} || echo pong`
+    put(`bin/${name}`, `#!/bin/sh\n${answer}\n`, 0o755)
   }
   put('.codex/config.toml', '# My settings\nmodel = "gpt-5.4"  # the cheap one\n')
   mkdirSync('docs/images', { recursive: true })
@@ -67,7 +68,9 @@ async function record(name, args, answers, env = {}) {
 }
 
 async function startServer() {
-  const child = spawnProcess(process.execPath, [program, 'serve', '--json', '--port', '8787'], {
+  const models = ['--models', 'test/fixtures/gateway/catalog.json']
+  const args = [program, 'serve', '--json', '--port', '8787', ...models]
+  const child = spawnProcess(process.execPath, args, {
     env: { PATH: process.env.PATH, HOME: home, REPOINT_API_KEY: key },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
