@@ -1,23 +1,210 @@
+import { ifPossible } from '../../errors.ts'
 import type { FileFix, Findings } from '../../finding.ts'
+import { isNewer, runningServer, serverFinding } from '../checks/background-server.ts'
 import { proxyFindings, variableFindings } from '../checks/environment.ts'
 import { findingAt, missingKeyFinding, relativePathFindings } from '../checks/findings.ts'
 import { leftoverFindings, placeholderOf } from '../checks/other-tools.ts'
-import type { ClientContext } from '../contract/client.ts'
+import type { ClientContext, ClientWorld } from '../contract/client.ts'
 import type { LoadedFiles } from '../contract/files.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { isOwnAddress } from '../files/addresses.ts'
 import { fileOf, type ParsedFile, parseKind, parseLayers } from '../files/parse-file.ts'
+import { pathsOf } from '../files/paths.ts'
 import { isTable } from '../files/tables.ts'
 import { codexName } from '../names.ts'
-import { readCodexAuth } from './auth.ts'
-import { checkKeyInAuth, keepsLogin } from './key-file.ts'
-import { checkMigratedModel } from './migrations.ts'
-import { checkModelsFile, checkOtherModelsFile, checkStaleModelsFile } from './models-file.ts'
-import { checkProvidersForSetup, checkProvidersNow } from './providers/check-provider.ts'
-import { startupFindings } from './providers/check-start.ts'
-import { addressInUse, keySourceInUse, providerInUse, takesAuthFile } from './providers/provider.ts'
-import { oldServerFindings } from './server.ts'
-import { identityVariables, keyVariables, variables } from './variables.ts'
+import {
+  addressInUse,
+  codexHome,
+  configRepair,
+  identityVariables,
+  keyFileName,
+  keySourceInUse,
+  keyVariables,
+  type Provider,
+  providerInUse,
+  providersOf,
+  readCodexAuth,
+  reservedIds,
+  tableName,
+  takesAuthFile,
+  variables,
+} from './config.ts'
+import {
+  checkMigratedModel,
+  checkModelsFile,
+  checkOtherModelsFile,
+  checkStaleModelsFile,
+} from './models.ts'
+import { checkKeyInAuth, keepsLogin } from './plan.ts'
+import { checkProvidersForSetup, checkProvidersNow } from './providers.ts'
+
+// The start.
+
+/**
+ * Reports what keeps Codex from starting, whichever provider is in use.
+ *
+ * @param plannedId the ID of the provider whose table a setup is about to write; the setup fixes its faults
+ */
+export function* startupFindings(config: ParsedFile, plannedId?: string): Findings {
+  for (const finding of checkStart(config, plannedId)) yield { ...finding, topic: 'broken' }
+}
+
+function* checkStart(config: ParsedFile, plannedId: string | undefined): Findings {
+  yield* checkRoot(config, plannedId)
+  for (const provider of providersOf(config)) {
+    if (reservedIds.includes(provider.id)) yield* checkReservedId(config, provider)
+    else if (provider.id !== plannedId) yield* checkTable(config, provider)
+  }
+}
+
+function* checkRoot(config: ParsedFile, plannedId: string | undefined): Findings {
+  if (config.error !== undefined)
+    yield {
+      code: 'codex-config-invalid',
+      message: `Codex does not start: ${config.error.message}`,
+      location: config.path,
+      hint: 'Fix the file, then run the command again.',
+      severity: 'error',
+    }
+
+  if (config.get(['profile']) !== undefined)
+    yield findingAt(config, ['profile'], {
+      code: 'codex-legacy-profile',
+      message: 'Codex does not start with `profile` at the root of the file',
+      hint: 'Remove the line. To choose a profile: codex --profile NAME',
+      becomes: { value: undefined },
+    })
+
+  // A setup writes these itself.
+  const texts = plannedId === undefined ? ['model', 'model_provider', 'openai_base_url'] : []
+  for (const name of texts) {
+    const value = config.get([name])
+    if (value !== undefined && typeof value !== 'string')
+      yield findingAt(config, [name], {
+        code: 'codex-config-invalid',
+        message: `Codex does not start: ${name} must be a text`,
+        hint: 'Fix the line, or set Codex up: repoint codex',
+      })
+  }
+
+  const inUse = plannedId === undefined ? providerInUse(config) : undefined
+  if (inUse && !inUse.table && !reservedIds.includes(inUse.id))
+    yield findingAt(config, ['model_provider'], {
+      code: 'codex-provider-missing',
+      message: `Codex does not start: model_provider = ${JSON.stringify(inUse.id)} has no table in model_providers`,
+      hint: 'Remove the line, or set Codex up: repoint codex',
+    })
+}
+
+const bedrockKeys = ['base_url', 'auth', 'http_headers', 'aws']
+
+/** The settings that the tables of built-in providers may contain (0.169.0, 2026-11-24). */
+const builtInKeys: Readonly<Record<string, readonly string[]>> = {
+  'amazon-bedrock': bedrockKeys,
+  'amazon-bedrock-runtime': bedrockKeys,
+  gcp: ['base_url', 'auth', 'http_headers', 'project_id', 'location', 'credential_file'],
+}
+
+function* checkReservedId(config: ParsedFile, { id, table, path }: Provider): Findings {
+  const allowed = builtInKeys[id]
+  if (allowed && Object.keys(table).every((key) => allowed.includes(key))) return
+  yield findingAt(config, path, {
+    code: 'codex-reserved-provider',
+    message: `Codex does not start: ${tableName(id)} uses an ID that Codex reserves`,
+    hint: 'Remove the table, or rename it.',
+    becomes: { value: undefined },
+    needsConsentTo: `Remove the table ${tableName(id)} from config.toml.`,
+  })
+}
+
+/** Codex validates every table, also one that it does not use (0.169.0, 2026-11-28). */
+function* checkTable(config: ParsedFile, { id, table, path }: Provider): Findings {
+  const [other] = ['env_key', 'experimental_bearer_token', 'requires_openai_auth'].filter(
+    (name) => table[name] !== undefined && table[name] !== false,
+  )
+  if (table['auth'] !== undefined && other !== undefined)
+    yield findingAt(config, [...path, 'auth'], {
+      code: 'codex-auth-combined',
+      message: `Codex does not start: ${tableName(id)} has auth and ${other}`,
+      hint: 'Remove one of the two.',
+    })
+
+  const wire = table['wire_api']
+  if (wire !== undefined && wire !== 'responses')
+    yield findingAt(config, [...path, 'wire_api'], {
+      code: 'codex-chat-wire',
+      message: `Codex does not start: ${tableName(id)} has wire_api = ${typeof wire === 'string' ? JSON.stringify(wire) : typeof wire}`,
+      hint: 'Set it to "responses".',
+      becomes: { value: 'responses' },
+    })
+
+  const name = table['name']
+  if (name === undefined || (typeof name === 'string' && name.trim() === ''))
+    yield findingAt(config, path, {
+      code: 'codex-nameless-provider',
+      message: `Codex does not start: ${tableName(id)} has no name`,
+      hint: 'Give it a name, or remove the table.',
+      fix: configRepair({ path: [...path, 'name'], value: id }),
+    })
+}
+
+// The server.
+
+/** How long to wait for Codex to stop, in ms. It waits for running turns: without any it took 5 s. */
+const stopTimeoutMs = 30_000
+
+/**
+ * The server that Codex's terminal UI leaves running. It keeps the API key that it read at its start: after a
+ * switch, the next UI sends the old key to the new gateway. `codex exec` does not use it.
+ *
+ * Reads the server's pid file and checks whether that process runs; starts nothing. `stop` asks Codex itself,
+ * because another process may have taken the pid. A server that started after the files with keys were written
+ * has the key in them.
+ */
+function* oldServerFindings(world: ClientWorld): Findings {
+  const { join } = pathsOf(world.machine)
+  const home = codexHome(world.machine)
+  const path = join(home, 'app-server-daemon', 'daemon.pid')
+  const pid = runningServer(world, path)
+  const keyFiles = ['auth.json', keyFileName].map((name) => join(home, name))
+  const written = keyFiles.filter((file) => ifPossible(() => world.files.stat(file)) !== undefined)
+  const isFresh = written.length > 0 && written.every((file) => isNewer(world, path, file))
+  if (pid === undefined || isFresh) return
+
+  const process = { stopCommand: 'codex app-server daemon stop', stop: () => stop(world) }
+  yield serverFinding(codexName, pid, process)
+}
+
+async function stop(world: ClientWorld): Promise<string | undefined> {
+  const command = world.processes.which('codex') ?? serversOwnBinary(world)
+  if (command === undefined) return 'codex is not in PATH'
+  const result = await world.processes.run(command, ['app-server', 'daemon', 'stop'], {
+    timeoutMs: stopTimeoutMs,
+    env: world.machine.env,
+  })
+  const status = /"status"\s*:\s*"(\w+)"/.exec(result.stdout)?.[1]
+  const hasEnded = status === 'stopped' || status === 'notRunning'
+  if (result.exitStatus === 0 && hasEnded) return undefined
+  return whyFailed(result.reason, result.stderr, status)
+}
+
+/** The copy of its program that Codex 0.169.0 keeps for its server. */
+function serversOwnBinary(world: ClientWorld): string | undefined {
+  const { join } = pathsOf(world.machine)
+  const folder = join(codexHome(world.machine), 'packages', 'app-server-daemon', 'current', 'bin')
+  const path = join(folder, world.machine.os === 'win32' ? 'codex.exe' : 'codex')
+  return ifPossible(() => world.files.stat(path))?.kind === 'file' ? path : undefined
+}
+
+function whyFailed(reason: string, stderr: string, status: string | undefined): string {
+  if (reason === 'timed-out') return `it did not end within ${stopTimeoutMs / 1000} s`
+  const error = stderr.split('\n').find((line) => line.startsWith('Error'))
+  return (
+    error ?? (status === undefined ? 'codex did not answer as expected' : `codex says ${status}`)
+  )
+}
+
+// The checks.
 
 const homeVariable = { names: ['CODEX_HOME'], code: 'codex-relative-home' }
 

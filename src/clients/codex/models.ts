@@ -1,12 +1,25 @@
 import { compact } from '../../compact.ts'
-import type { Finding } from '../../finding.ts'
+import type { FileEdit, SettingChange } from '../../edits/types.ts'
+import { UserError } from '../../errors.ts'
+import type { Finding, Findings } from '../../finding.ts'
 import { asList, asObject, jsonIn } from '../../gateway/foreign-text.ts'
 import { removeVendor } from '../../gateway/models/ids.ts'
 import { catalogEntry, supportsProtocol } from '../../gateway/models/rules.ts'
 import type { CatalogModel } from '../../gateway/types.ts'
-import { catalogIn, type ResolvedOptions, type ResolveInput } from '../contract/setup.ts'
+import { findingAt } from '../checks/findings.ts'
+import type { ClientContext } from '../contract/client.ts'
+import type { LoadedFiles } from '../contract/files.ts'
+import {
+  catalogIn,
+  type ResolvedOptions,
+  type ResolveInput,
+  type SetupTarget,
+} from '../contract/setup.ts'
+import { isOwnAddress } from '../files/addresses.ts'
+import { fileOf, type ParsedFile, parseKind, textOf } from '../files/parse-file.ts'
 import { offeredModels } from '../models/picker.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
+import { providerInUse } from './config.ts'
 
 /**
  * In tokens: the window that Codex assumes for a model that it does not know, and the most that it then
@@ -213,8 +226,185 @@ function cappedWindowFindings(
 }
 
 /** Whether an entry has all that 0.105.0 to 0.146.0 require, and nothing with which 0.142.5 exits. */
-export function isForAll(entry: Entry): boolean {
+function isForAll(entry: Entry): boolean {
   const efforts = levelsOf(entry).map(({ effort }) => String(effort))
   const isKnown = efforts.every((effort) => knownEfforts.includes(effort))
   return isKnown && entry['supports_reasoning_summaries'] !== undefined
+}
+
+// The models file.
+
+/**
+ * Codex reads its models from the models file, which `model_catalog_json` names, instead of its own list. It exits
+ * at its start if the file is missing, cut or in another format. Versions before 0.105.0 do not read it. Run on
+ * 0.98.0 to 0.169.0, 2026-11-23.
+ */
+export const modelsFilePath = ['model_catalog_json']
+
+/**
+ * The edit of the models file. It is written before config.toml names it, and removed after config.toml no
+ * longer does. Undefined: the file stays unchanged.
+ */
+export function planModelsFile(files: LoadedFiles, target: SetupTarget): FileEdit | undefined {
+  const { path, bytes } = fileOf(files, 'models')
+  const { modelsFile } = target.resolved
+  if (target.input.requested.hasModelsFile && modelsFile === undefined)
+    throw new UserError({
+      code: 'client-failed',
+      message: '--catalog needs Codex to print its models, and this Codex cannot',
+      hint: 'Install Codex 0.122.0 or newer, or remove --catalog.',
+    })
+
+  if (modelsFile === undefined && (bytes === null || !dropsModelsFile(target))) return undefined
+
+  return {
+    client: 'codex',
+    path,
+    format: 'json',
+    scope: 'whole',
+    changes: [{ path: ['models'], value: modelsFile?.ids }],
+    before: bytes,
+    after: modelsFile ? new TextEncoder().encode(modelsFile.text) : null,
+    holdsSecret: false,
+  }
+}
+
+function dropsModelsFile({ input: { requested, resetToDefaults = false } }: SetupTarget): boolean {
+  return requested.hasModelsFile === false || resetToDefaults
+}
+
+/** The changes in config.toml. A file of the user stays configured. */
+export function modelsFileChanges(files: LoadedFiles, config: ParsedFile, target: SetupTarget) {
+  const { path } = fileOf(files, 'models')
+  if (target.resolved.modelsFile) return [{ path: modelsFilePath, value: path }]
+  const isDropped = usesModelsFile(files, config) && dropsModelsFile(target)
+  return isDropped ? [{ path: modelsFilePath, value: undefined }] : []
+}
+
+/** Whether Codex reads the file that a setup writes. */
+export function usesModelsFile(files: LoadedFiles, config: ParsedFile): boolean {
+  return config.text(modelsFilePath) === fileOf(files, 'models').path
+}
+
+/** Reports a file with which Codex, or some of its versions, does not start. */
+export function* checkModelsFile(files: LoadedFiles, config: ParsedFile): Findings {
+  if (!usesModelsFile(files, config)) return
+  const file = fileOf(files, 'models')
+  const { path, bytes } = file
+  const entries = entriesIn(textOf(file))
+  const misfit = entries.find((entry) => !isForAll(entry))
+
+  let why: string
+  if (bytes === null) why = 'does not exist: Codex does not start'
+  else if (entries.length === 0) why = 'is not a catalog of models: Codex does not start'
+  else if (misfit !== undefined)
+    why = `describes ${misfit.slug} in a form with which Codex 0.105.0 to 0.146.0 do not start`
+  else return
+
+  yield findingAt(config, modelsFilePath, {
+    code: 'codex-catalog',
+    message: `${path} (model_catalog_json) ${why}`,
+    hint: 'Write the catalog again: repoint codex --catalog',
+    becomes: { value: undefined },
+    topic: 'broken',
+  })
+}
+
+/** Reports that a setup is about to configure its own file instead of another one. */
+export function* checkOtherModelsFile(
+  files: LoadedFiles,
+  config: ParsedFile,
+  target: SetupTarget,
+): Findings {
+  const named = config.get(modelsFilePath)
+  if (target.resolved.modelsFile === undefined || named === undefined) return
+  if (usesModelsFile(files, config)) return
+  yield findingAt(config, modelsFilePath, {
+    code: 'codex-other-catalog',
+    message: `model_catalog_json already names ${JSON.stringify(named)}`,
+    hint: 'To keep it, remove --catalog.',
+    needsConsentTo: `Replace model_catalog_json = ${JSON.stringify(named)}. repoint rollback restores it.`,
+    severity: 'warning',
+  })
+}
+
+/** The models in the file that a setup wrote. */
+export function offeredByModelsFile(files: LoadedFiles): readonly string[] {
+  if (!usesModelsFile(files, parseKind(files, 'config'))) return []
+  return entriesIn(textOf(fileOf(files, 'models'))).map(({ slug }) => slug)
+}
+
+/**
+ * Reports a model that was chosen after the setup and that the file does not describe: Codex guesses its
+ * facts, and warns.
+ */
+export function* checkStaleModelsFile({ files }: ClientContext, config: ParsedFile): Findings {
+  const model = config.text(['model'])
+  const ids = offeredByModelsFile(files)
+  if (model === undefined || ids.length === 0 || ids.includes(model)) return
+
+  yield {
+    code: 'codex-catalog-stale',
+    message: `Codex's catalog does not describe ${model}, which Codex uses`,
+    location: fileOf(files, 'models').path,
+    hint: 'Write the catalog again: repoint codex',
+    severity: 'warning',
+  }
+}
+
+// Models that Codex replaces.
+
+/**
+ * The new model that the terminal UI offers at its start for an old one, with Yes as the default answer
+ * ("Meet GPT-6 Sol"): from the lists in 0.149.1 (GPT-5.4) and 0.169.0 (the others), 2026-11-22.
+ */
+const offers: Readonly<Record<string, string>> = {
+  'gpt-5.4': 'gpt-5.6-terra',
+  'gpt-5.4-mini': 'gpt-5.6-luna',
+  'gpt-5.5': 'gpt-6-sol',
+  'gpt-5.6-sol': 'gpt-6-sol',
+  'gpt-5.6-terra': 'gpt-6-sol',
+  'gpt-5.6-luna': 'gpt-6-luna',
+}
+
+const answersPath = ['notice', 'model_migrations']
+
+/**
+ * The arguments for one process, as a value of `-c`. Only a table works: with `notice.model_migrations.ID=…`
+ * Codex exits, because it takes the dots of an ID for separators (0.169.0, 2026-11-23).
+ */
+export function withoutOfferOnce(model: string): readonly string[] {
+  const answers = withoutOffer(model).map(
+    ({ value }) => `${JSON.stringify(model)}=${JSON.stringify(value)}`,
+  )
+  return answers.length === 0 ? [] : ['-c', `${answersPath.join('.')}={${answers.join(',')}}`]
+}
+
+/** Prevents the offer: Codex does not repeat one that has exactly this answer. */
+export function withoutOffer(model: string): readonly SettingChange[] {
+  const offered = Object.hasOwn(offers, model) ? offers[model] : undefined
+  return offered === undefined ? [] : [{ path: [...answersPath, model], value: offered }]
+}
+
+/**
+ * Reports an accepted offer: Codex wrote the new model, and every prompt fails if the gateway lacks it.
+ * Reports nothing if the last catalog lists the model.
+ */
+export function* checkMigratedModel(context: ClientContext, config: ParsedFile): Findings {
+  const model = config.text(['model'])
+  const url = config.text(['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
+  if (model === undefined || url === undefined || !isOwnAddress(url, context)) return
+  if (context.knownModels.includes(model)) return
+
+  const answers = config.members(answersPath)
+  const before = answers.filter(([, offered]) => offered === model).map(([from]) => from)
+  const former = before.find((id) => context.knownModels.includes(id)) ?? before[0]
+  if (former === undefined) return
+
+  yield findingAt(config, ['model'], {
+    code: 'codex-model-migrated',
+    message: `You accepted Codex's offer to switch from ${former} to ${model}, and the gateway may not have ${model}`,
+    hint: `Set model = ${JSON.stringify(former)}.`,
+    becomes: { value: former },
+  })
 }
