@@ -61,3 +61,45 @@ test('in a setup of several clients, the hint about an unknown window names the 
   expect(stdout + stderr).toContain('repoint opencode --context-window TOKENS')
   expect(stdout + stderr).not.toContain('repoint CLIENT')
 })
+
+/** What doctor says about the window of a client that was set up, after a change of its file. */
+async function windowAfter(id: string, file: string, change: readonly [RegExp, string]) {
+  const env = { REPOINT_API_KEY: key }
+  const home = aHome()
+  const words = [id, '--base-url', await listing(100_000), '--model', model, '--yes']
+  expect(await runInProcess(home, words, { env })).toMatchObject({ status: 0 })
+  const asked = async () => {
+    const { json } = await runInProcess(home, ['doctor', id, '--json'])
+    const { checks } = json as { checks: { id: string; message: string; result: string }[] }
+    const found = checks.filter((check) => check.id === 'context-window-large')
+    for (const check of found)
+      expect(JSON.stringify(check)).toContain(`repoint ${id} --context-window 100000`)
+    return found
+  }
+  expect(await asked()).toEqual([])
+  home.replace(file, ...change)
+  return asked()
+}
+
+test.each([
+  ['codex', '.codex/config.toml', [/100_?000/, '300000']],
+  ['claude-gpt', '.claude/settings.json', [/"100000"/, '"300000"']],
+  ['opencode', '.config/opencode/opencode.json', [/"context": 100000/, '"context": 300000']],
+] as const)(
+  'doctor reports a window of %s that is larger than in the list',
+  async (id, file, change) => {
+    expect(await windowAfter(id, file, change)).toMatchObject([
+      {
+        result: 'warning',
+        message: expect.stringContaining('expects a context window of 300000'),
+      },
+    ])
+  },
+)
+
+test('doctor reports a small window in the list that Codex does not know', async () => {
+  const change = [/model_context_window.*\n/, ''] as const
+  expect(await windowAfter('codex', '.codex/config.toml', change)).toMatchObject([
+    { message: expect.stringContaining('Codex has no setting for it') },
+  ])
+})

@@ -113,6 +113,7 @@ async function* networkChecks(
   for (const model of modelsToProve(resolved, catalog)) yield probeCheck(catalog, model)
 
   yield* checkProtocol(checked, resolved, catalog)
+  yield* checkWindow(checked, resolved, catalog)
   yield* checkBalance(await shared.balance)
   yield* checkPicker(checked, catalog)
 }
@@ -210,6 +211,36 @@ function* checkProtocol(
     message: `${client.label} uses ${model} over ${protocol}. The gateway also serves its native protocol, ${native}`,
     hint: `To change it: repoint ${client.id} --protocol ${native}`,
   }
+}
+
+/** Every client assumes more without a setting, or compacts no conversation: pi 128,000, Codex 272,000 (2026-11-28). */
+const leastAssumedWindow = 128_000
+
+/** A client that expects a larger window than the model has compacts too late: a gateway rejects a longer conversation. */
+function* checkWindow(
+  { client, state }: ClientNow,
+  { model, contextWindow: toWrite }: ResolvedOptions,
+  catalog: Catalog | undefined,
+): Generator<CheckResult> {
+  const listed = catalogEntry(catalog, model)?.contextWindow
+  const { contextWindow: configured } = state.options
+  if (listed === undefined) return
+
+  const { id, label } = client
+  const effect = `a long conversation may fail before ${label} compacts it`
+  const shared = { code: 'context-window-large', severity: 'warning' } as const
+  if (configured !== undefined && configured > listed)
+    yield {
+      ...shared,
+      message: `${label} expects a context window of ${configured} tokens, and the gateway lists ${listed} for ${model}: ${effect}`,
+      hint: `Set the right one: repoint ${id} --context-window ${listed}`,
+    }
+  else if (configured === undefined && toWrite === listed && listed < leastAssumedWindow)
+    yield {
+      ...shared,
+      message: `The gateway lists a context window of ${listed} tokens for ${model}, and ${label} has no setting for it: ${effect}`,
+      hint: `Write it: repoint ${id} --context-window ${listed}`,
+    }
 }
 
 /** Reports an empty balance before the client runs into it. */
