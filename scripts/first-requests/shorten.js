@@ -15,6 +15,12 @@ const maxDescription = 16
 const leftOut =
   /^(?:host|connection|content-(?:length|type)|accept(?:-.*)?|authorization|x-api-key|user-agent-hash|sec-fetch-mode|transfer-encoding)$/
 
+/** Headers of Grok Build 1.0.41 whose names make the gateway's log mask their values (2026-11-29). */
+const masked = {
+  'x-xai-token-auth': 'xai-grok-cli',
+  'x-authenticateresponse': 'authenticate-response',
+}
+
 export function shortenRequest({ query, headers, body }, { prompt, home }) {
   const { model, ...members } = body
   const shorten = shortenerFor(prompt, home, model)
@@ -23,7 +29,7 @@ export function shortenRequest({ query, headers, body }, { prompt, home }) {
     headers: Object.fromEntries(
       Object.entries(headers)
         .filter(([name]) => !leftOut.test(name))
-        .map(([name, value]) => [name, shorten(value, name)])
+        .map(([name, value]) => [name, masked[name] ?? shorten(value, name)])
         .sort(),
     ),
     body: shorten(members),

@@ -481,6 +481,7 @@ const firstRequest: ClientModule['firstRequest'] = (
   const limit = numberIn(table, ['max_completion_tokens']) ?? recorded.body[limitName]
   return {
     ...recorded,
+    headers: { ...recorded.headers, 'x-grok-model-override': model },
     addedHeaders: readHeaders(table?.['extra_headers']).headers,
     body: { ...recorded.body, [limitName]: limit },
     hints: outputLimitCures,

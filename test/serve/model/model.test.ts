@@ -47,6 +47,7 @@ test('the model: ignores the reminders that clients add around a prompt', () => 
 test.each([
   '<current_datetime>2026-11-23T10:00:00Z</current_datetime>\n\nping',
   '<a_b>x</a_b>\n<c-d>y</c-d>\n\nping\n\n<reminder_x>z</reminder_x>\n<e-f>\n</e-f>\n',
+  '<user_query>\nping\n</user_query>',
   'ping <system-reminder>x</system-reminder>',
   '[Mon 2026-11-23 08:32 UTC] ping\n\nRuntime: agent=main | model=gateway/m',
 ])('the model: ignores the notes in the text of a prompt: %j', (text) => {
