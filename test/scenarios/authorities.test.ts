@@ -60,6 +60,23 @@ test('a setup tries a client with the variable that it names, and names it again
   })
 })
 
+test("a setup reports a server's certificate that Codex rejects, because it is marked as an authority", async () => {
+  const { port } = await aServer((request, response) => goodGateway(request, response), {
+    certificate: 'self-signed.pem',
+  })
+  const home = aHome()
+  copyFileSync(tlsFile('self-signed.pem'), home.at('gw.pem'))
+  const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: `https://127.0.0.1:${port}` }
+  const warnings = async (client: string) => {
+    const words = [client, ...setUp, '--ca-file', 'gw.pem', '--dry-run']
+    const { status, stdout } = await runInProcess(home, words, { env })
+    expect(status).toBe(0)
+    return stdout
+  }
+  expect(await warnings('codex')).toContain('it is marked as an authority (CA:TRUE)')
+  expect(await warnings('opencode')).not.toContain('CA:TRUE')
+})
+
 test('a setup writes the authority into the settings of Claude Code, and a rollback removes it', async () => {
   const { home, run, caFile } = await aPrivateGateway()
   const { status, stdout } = await run(['claude', ...setUp, '--ca-file', 'ca.pem'])

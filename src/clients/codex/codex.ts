@@ -387,6 +387,8 @@ export const codex: ClientModule = {
     ],
     // Only Codex reads the first one; 0.58.0 and 0.105.0 do not know it (2026-11-23).
     caFileVariables: ['CODEX_CA_CERTIFICATE', 'SSL_CERT_FILE'],
+    // Codex 0.169.0 (rustls), 2026-11-29.
+    rejectsAuthorityAsServer: true,
     // Codex ignores NODE_EXTRA_CA_CERTS.
     certificateStores: () => ({
       system: true,

@@ -57,6 +57,8 @@ export interface Program {
 
   /** The variables that name the client a PEM file with more of them. The first one that is set counts. */
   readonly caFileVariables: readonly [string, ...string[]]
+  /** The client rejects a server whose certificate is marked as an authority, even if the user trusts it. */
+  readonly rejectsAuthorityAsServer?: true
   /** The places where the client finds them in addition to the public ones. */
   readonly certificateStores: (env: Machine['env']) => CertificateStores
 

@@ -3,7 +3,7 @@ import type { Client } from '../../clients/contract/client.ts'
 import type { Endpoint } from '../../clients/contract/state.ts'
 import type { Finding } from '../../finding.ts'
 import { requestCatalog } from '../../gateway/catalog.ts'
-import { mayRejectCertificate } from '../../gateway/http/authorities.ts'
+import { isServerAndAuthority, mayRejectCertificate } from '../../gateway/http/authorities.ts'
 import { closeIdleConnections } from '../../gateway/http/request.ts'
 import type { CertificateStores, GatewayAccess } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
@@ -85,6 +85,14 @@ export function* certificateFindings(
   const { env } = session.platform.machine
   const code = 'authority-unknown'
   const severity = 'note'
+
+  if (program.rejectsAuthorityAsServer && caFile !== undefined && isServerAndAuthority(caFile))
+    yield {
+      code,
+      severity: 'warning',
+      message: `${label} rejects the certificate in ${caFile}: it is marked as an authority (CA:TRUE) and belongs to a server`,
+      hint: 'Make it again with: openssl req -x509 -addext basicConstraints=critical,CA:FALSE. Or let an authority sign it.',
+    }
 
   const missing = missingTrust(session, client, endpoint, caFile)
   if (missing !== undefined) {

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import tls from 'node:tls'
@@ -149,4 +150,10 @@ function readPem(path: string): string {
     message: `The CA file ${path} contains no PEM certificate`,
     hint: 'Convert it and pass the new file: openssl x509 -inform der -in FILE -out FILE.pem',
   })
+}
+
+/** Whether a file begins with a server's certificate that is marked as an authority, as `openssl req -x509` makes it. */
+export function isServerAndAuthority(path: string): boolean {
+  const certificate = ifPossible(() => new X509Certificate(readPem(path)))
+  return certificate?.ca === true && certificate.subjectAltName !== undefined
 }
