@@ -49,7 +49,7 @@ const editors: Readonly<Record<string, Editor>> = {
     limits: [
       '"Custom Endpoint" exists since 1.122. You need no GitHub login.',
       // Its documentation and issues (claude-code #8522 #20271 #72261, read 2026-11-28).
-      'The extension of Claude Code reads the settings that `repoint claude` writes. In settings.json of VS Code, set "claudeCode.disableLoginPrompt" to true, and name no other gateway in "claudeCode.environmentVariables".',
+      'The extension of Claude Code reads the settings that `repoint claude` writes. Then `repoint doctor claude --fix` asks, sets "claudeCode.disableLoginPrompt" to true in settings.json of VS Code, and removes another gateway from "claudeCode.environmentVariables".',
     ],
     fields: ({ key, baseUrl, model }) => [
       ['Chat: Manage Language Models > Add Models', 'Custom Endpoint'],

@@ -346,11 +346,21 @@ function appFolder(machine: Machine): string {
   return env['XDG_CONFIG_HOME'] || join(home, '.config')
 }
 
-/** The user's settings.json of VS Code, of its Insiders, and of VSCodium. */
-export function codeSettings(machine: Machine): readonly string[] {
+/** By kind of file: the folders of VS Code, of its Insiders, and of VSCodium. */
+const codeFolders = {
+  vscode: 'Code',
+  'vscode-insiders': 'Code - Insiders',
+  vscodium: 'VSCodium',
+} as const
+
+/** The user's settings.json of each of them. */
+export function codeSettings(
+  machine: Machine,
+): readonly { readonly kind: string; readonly path: string }[] {
   const { join } = pathsOf(machine)
-  const editors = ['Code', 'Code - Insiders', 'VSCodium']
-  return editors.map((name) => join(appFolder(machine), name, 'User', 'settings.json'))
+  return Object.entries(codeFolders).map(([kind, folder]) => {
+    return { kind, path: join(appFolder(machine), folder, 'User', 'settings.json') }
+  })
 }
 
 /** The profiles of Claude Desktop with the inference of another company. The manuals name the folder of macOS. */
@@ -364,19 +374,33 @@ export function desktopProfiles(machine: Machine, disk: DiskReader): readonly st
     .map((name) => join(folder, name))
 }
 
+type Variables = Readonly<Record<string, string | undefined>>
+
 /** Reports what differs there from the gateway in Claude Code's own settings. */
-function* checkDesktopPrograms(
-  files: LoadedFiles,
-  settings: ClaudeSettings,
-  url: string,
-): Findings {
-  for (const file of files) {
-    if (file.kind === 'vscode') yield* checkCode(parseFile(file), settings, url)
-    if (file.kind === 'desktop') yield* checkDesktop(parseFile(file), url)
-  }
+function* checkDesktopPrograms(files: LoadedFiles, env: Variables, url: string): Findings {
+  yield* checkCodeSettings(files, env, url)
+  for (const file of files) if (file.kind === 'desktop') yield* checkDesktop(parseFile(file), url)
 }
 
-function* checkCode(file: ParsedFile, { env }: ClaudeSettings, url: string): Findings {
+/** The same for VS Code, before a setup, which does not change these settings. */
+function* codeNotes(files: LoadedFiles, env: Variables, url: string): Findings {
+  for (const { code, message, location } of checkCodeSettings(files, env, url))
+    yield {
+      code,
+      severity: 'note',
+      message,
+      location,
+      hint: 'To change that afterwards: repoint doctor claude --fix',
+    }
+}
+
+function* checkCodeSettings(files: LoadedFiles, env: Variables, url: string): Findings {
+  for (const file of files)
+    if (file.kind in codeFolders) yield* checkCode(parseFile(file), env, url)
+}
+
+function* checkCode(file: ParsedFile, env: Variables, url: string): Findings {
+  const { kind: fileKind } = file
   const list = file.get(variablesPath)
   const elements = Array.isArray(list) ? list : []
   for (const element of elements) {
@@ -385,12 +409,16 @@ function* checkCode(file: ParsedFile, { env }: ClaudeSettings, url: string): Fin
     if (typeof name !== 'string' || typeof value !== 'string') continue
     const effect = effectOf(name, value, env, url)
     if (effect === undefined) continue
+    const path = [...variablesPath, { element: { name } }]
+    const role = name === names.baseUrl ? 'address' : 'key'
     yield {
       code: 'claude-vscode-variable',
       severity: 'warning',
       message: `${variablesPath} of VS Code sets ${name}, so that the extension of Claude Code ${effect} (not tested)`,
-      location: file.place([...variablesPath, { element: { name } }]),
+      location: file.place(path),
       hint: 'Remove that element. The extension reads the settings of Claude Code too.',
+      fix: { fileKind, changes: [{ path, value: undefined, isSecret: true, role }] },
+      needsConsentTo: `Remove ${name} from ${variablesPath} in ${file.path}. repoint rollback restores it.`,
       topic: 'override',
     }
   }
@@ -403,16 +431,13 @@ function* checkCode(file: ParsedFile, { env }: ClaudeSettings, url: string): Fin
       message: `The extension of Claude Code in VS Code asks for a login, although the key is set (not tested)`,
       location: file.get(promptPath) === undefined ? file.path : file.place(promptPath),
       hint: `Set "${promptPath}" to true in that file.`,
+      fix: { fileKind, changes: [{ path: promptPath, value: true }] },
+      needsConsentTo: `Set ${promptPath} to true in ${file.path}. repoint rollback restores it.`,
     }
 }
 
 /** What a variable of VS Code changes. Undefined: nothing. */
-function effectOf(
-  name: string,
-  value: string,
-  env: Readonly<Record<string, string | undefined>>,
-  url: string,
-): string | undefined {
+function effectOf(name: string, value: string, env: Variables, url: string): string | undefined {
   if (value === (env[name] ?? '')) return undefined
   if (name === names.baseUrl)
     return isSameButVersion(value, url)
@@ -457,6 +482,12 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
   yield* checkShell(context, settings, target)
   yield* checkProxy(context, settings, target.baseUrl)
   if (target.safeguards === 'unanswered') yield* checkAutoMode(context.files, settings)
+  yield* codeNotes(context.files, { ...settings.env, ...keyVariable(target) }, target.baseUrl)
+}
+
+/** The variable with the key that the setup writes. */
+function keyVariable({ key, keyHeader }: SetupTarget): Readonly<Record<string, string>> {
+  return { [keyHeader === 'authorization' ? names.token : names.apiKey]: key }
 }
 
 /** Reports what is wrong with the effective configuration of Claude Code. */
@@ -479,7 +510,7 @@ export function* checkNow(context: ClientContext): Findings {
   yield* checkAddress(context, settings, url)
   yield* checkShell(context, settings)
   yield* checkProxy(context, settings, url)
-  yield* checkDesktopPrograms(context.files, settings, url)
+  yield* checkDesktopPrograms(context.files, env, url)
 }
 
 function checkSkipped(file: ClaudeSettings): Findings {

@@ -268,7 +268,9 @@ const shared = {
             ...filesIn(join(managed, 'managed-settings.d'), '.json'),
           ],
         },
-        { kind: 'vscode', owner: 'user', format: 'json5', paths: codeSettings(machine) },
+        ...codeSettings(machine).map(
+          ({ kind, path }) => ({ kind, owner: 'user', use: 'companion', paths: [path] }) as const,
+        ),
         { kind: 'desktop', owner: 'user', paths: desktopProfiles(machine, disk) },
       ]),
     ]

@@ -8,8 +8,11 @@ export interface ConfigFile {
   readonly path: string
   readonly format: FileEdit['format']
   readonly holdsSecret: boolean
-  /** `editable`: a setup may write it. `layer`: the client also reads it, and repoint only looks at it. */
-  readonly use: 'editable' | 'layer'
+  /**
+   * `editable`: a setup may write it. `layer`: the client also reads it, and repoint only looks at it. `companion`: a
+   * program next to the client reads it. Only `doctor --fix` edits it, and nothing fails because of it.
+   */
+  readonly use: 'editable' | 'layer' | 'companion'
   /** `folder`: the file comes with the folder where the client starts, so anyone may have written it. */
   readonly owner: 'user' | 'folder' | 'administrator'
   /** `variables`: a .env file. `agent`: Markdown with front matter. */

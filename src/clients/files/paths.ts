@@ -48,7 +48,7 @@ export function editableFile(kind: string, path: string): ConfigFile {
 /** Layers of one kind, whether they exist or not. They hold settings in strict JSON, unless `content` or `format` says otherwise. */
 interface Layers
   extends Pick<ConfigFile, 'kind' | 'owner'>,
-    Partial<Pick<ConfigFile, 'content' | 'format'>> {
+    Partial<Pick<ConfigFile, 'content' | 'format' | 'use'>> {
   readonly paths: readonly string[]
 }
 

@@ -104,6 +104,7 @@ function planWithRecords(
   const { after, removed } = withoutGateway(client, files, { records, known })
   return files
     .filter(({ use, isOptional, bytes }) => use === 'editable' && !(isOptional && bytes === null))
+    .concat(files.filter((file) => file.use === 'companion' && hasWritten(records, file)))
     .toReversed()
     .map((file) => {
       const ofRuns = records?.settingsOfRuns.get(file.path) ?? []
@@ -113,6 +114,11 @@ function planWithRecords(
       const { bytes } = sameFile(after, file) ?? file
       return editOf(client, file, bytes, [...ofRuns, ...ofGateway])
     })
+}
+
+/** Whether a run that is undone has changed the file. */
+function hasWritten(records: FilesFromRecords | undefined, { path }: LoadedFile): boolean {
+  return records?.settingsOfRuns.get(path) !== undefined
 }
 
 /** The files at the client's own service, and the settings of the gateway that were removed for that. */

@@ -20,7 +20,7 @@ import { readIfExists } from '../../transaction/resolve-file.ts'
 import type { Session } from '../screen/session.ts'
 
 /**
- * Reads all files that a client reads. An unreadable layer counts as absent: repoint never writes layers.
+ * Reads all files that a client reads. An unreadable layer or companion counts as absent: no setup writes it.
  *
  * @throws UserError `not-permitted`, `config-invalid` (too large, not UTF-8), `config-conflict` (not a
  *   file)
@@ -92,7 +92,7 @@ function readConfig(session: Session, file: ConfigFile): Bytes | null {
   try {
     return readIfExists(files, machine, file.path, 'config-invalid')
   } catch (error) {
-    if (file.use === 'layer') return null
+    if (file.use !== 'editable') return null
     const failure = toFileError(machine, file.path, error)
     if (failure instanceof UserError) throw failure
     // This is a user error even if the fault is ours, so that the command reports it together with what

@@ -132,8 +132,8 @@ function filesFromRecords(
   files: LoadedFiles,
   known: readonly KnownKey[],
 ): FilesFromRecords | undefined {
-  const editable = files.filter(({ use }) => use === 'editable')
-  const now = new Map(editable.map(({ path, bytes }) => [path, bytes]))
+  const written = files.filter(({ use }) => use !== 'layer')
+  const now = new Map(written.map(({ path, bytes }) => [path, bytes]))
 
   const states = filesBeforeRuns(platform, familyIds(client.id), now)
 

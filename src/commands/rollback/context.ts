@@ -70,10 +70,10 @@ export function isHereCheck({
   clients,
 }: RollbackContext): (file: RecordedFile) => boolean {
   const path = session.platform.machine.os === 'win32' ? win32 : posix
-  const editable = clients
+  const written = clients
     .flatMap((client) => listClientFiles(session, client))
-    .filter(({ use }) => use === 'editable')
-  const folders = new Set(editable.map((file) => path.dirname(file.path)))
+    .filter(({ use }) => use !== 'layer')
+  const folders = new Set(written.map((file) => path.dirname(file.path)))
   return (file) =>
     clientRows.every(({ id }) => id !== file.client) || folders.has(path.dirname(file.path))
 }

@@ -95,7 +95,7 @@ export function checkInstalled(
 export function isNothingHere(session: Session, { client, files, findings }: ClientNow): boolean {
   if (isInstalled(session, client)) return false
   return (
-    files.every(({ use, bytes }) => use === 'layer' || bytes === null) &&
+    files.every(({ use, bytes }) => use !== 'editable' || bytes === null) &&
     findings.every(({ severity }) => severity === 'ok')
   )
 }

@@ -61,7 +61,103 @@ describe('the settings of VS Code for the extension of Claude Code', () => {
     ['win32', { APPDATA: 'C:\\R' }, 'C:\\R\\Code\\User\\settings.json'],
   ] as const)('on %s with %j: %s', (os, env, first) => {
     const machine: Machine = { os, env, home: '/home/me', cwd: '/' }
-    expect(codeSettings(machine)[0]).toBe(first)
+    expect(codeSettings(machine)[0]).toEqual({ kind: 'vscode', path: first })
+  })
+})
+
+describe('doctor --fix, for the extension of Claude Code in VS Code', () => {
+  const path = '.config/Code/User/settings.json'
+  const otherKey = 'sk-canary-other-1a2b3c4d'
+  const before = `{
+  // Mine.
+  "editor.fontSize": 13,
+  "claudeCode.environmentVariables": [
+    { "name": "EDITOR", "value": "code" }, // keep
+    { "name": "ANTHROPIC_BASE_URL", "value": "https://old.example" },
+    { "name": "ANTHROPIC_AUTH_TOKEN", "value": "${otherKey}" },
+  ],
+}
+`
+
+  function homeWith(text: string) {
+    return aHome({ [path]: text, '.claude/settings.json': settings })
+  }
+
+  async function fix(home: Home, ...flags: string[]) {
+    const result = await runInProcess(home, ['doctor', 'claude', '--no-verify', '--fix', ...flags])
+    expect(result.stdout + result.stderr).not.toContain(otherKey)
+    return result
+  }
+
+  test('it removes another gateway and the question for a login, and rollback restores the bytes', async () => {
+    const home = homeWith(before)
+    await fix(home, '--yes')
+    expect(home.text(path)).toBe(`{
+  // Mine.
+  "editor.fontSize": 13,
+  "claudeCode.environmentVariables": [
+    { "name": "EDITOR", "value": "code" }, // keep
+  ],
+  "claudeCode.disableLoginPrompt": true,
+}
+`)
+    expect(await obstaclesIn(home)).toEqual([])
+
+    expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
+    expect(home.text(path)).toBe(before)
+  })
+
+  test('it keeps what someone changes afterwards', async () => {
+    const home = homeWith(before)
+    await fix(home, '--yes')
+    home.put(path, home.text(path).replace('13', '14'))
+    expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
+    expect(home.text(path)).toContain('"editor.fontSize": 14')
+    expect(home.text(path)).toContain('https://old.example')
+    expect(home.text(path)).not.toContain('disableLoginPrompt')
+  })
+
+  test.each([[], ['--dry-run'], ['--dry-run', '--yes']])(
+    'with %j it changes nothing there',
+    async (...flags) => {
+      const home = homeWith(before)
+      await fix(home, ...flags)
+      expect(home.text(path)).toBe(before)
+    },
+  )
+
+  test('off restores the question for a login, and not the other gateway', async () => {
+    const home = homeWith(before)
+    await fix(home, '--yes')
+    const { status } = await runInProcess(home, ['off', 'claude', '--yes'])
+    expect(status).toBe(0)
+    expect(home.text(path)).not.toContain('disableLoginPrompt')
+    expect(home.text(path)).not.toContain('old.example')
+  })
+
+  test('it does the same for VSCodium', async () => {
+    const home = aHome({
+      '.config/VSCodium/User/settings.json': before,
+      '.claude/settings.json': settings,
+    })
+    await fix(home, '--yes')
+    expect(home.text('.config/VSCodium/User/settings.json')).toContain(
+      '"claudeCode.disableLoginPrompt": true',
+    )
+  })
+
+  test('a setup names them, and a broken file stops nothing', async () => {
+    const home = homeWith(before)
+    const args = ['claude', '--base-url', 'https://new.example', '--no-verify', '--yes']
+    const setup = await runInProcess(home, args, { env: { REPOINT_API_KEY: key } })
+    expect(setup.status).toBe(0)
+    expect(setup.stdout + setup.stderr).toContain('repoint doctor claude --fix')
+    expect(home.text(path)).toBe(before)
+
+    home.put(path, '{ "claudeCode.x": ')
+    expect((await runInProcess(home, args, { env: { REPOINT_API_KEY: key } })).status).toBe(0)
+    await fix(home, '--yes')
+    expect(home.text(path)).toBe('{ "claudeCode.x": ')
   })
 })
 
