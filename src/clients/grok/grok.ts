@@ -84,7 +84,7 @@ const program: ClientModule['program'] = {
   // The system calls look for the system's store. The variables were not run.
   caFileVariables: ['SSL_CERT_FILE'],
   certificateStores: ofOwnRuntime(),
-  tokens: { firstRequest: 12_000, oneWord: 25_000 },
+  tokens: { firstRequest: 15_300, oneWord: 31_500 },
   pingEnv: { GROK_DISABLE_AUTOUPDATER: '1' },
   restartAdvice: 'Close every running Grok Build and start it again.',
   resume: { command: 'grok -c', keeps: 'provider and model' },
