@@ -140,7 +140,7 @@ describe('repoint folder', () => {
   test.each([
     ['an unknown gateway', ['folder', 'wrok'], 'Did you mean: repoint folder work.'],
     ['a name and --forget', ['folder', 'work', '--forget'], 'repoint folder --forget'],
-    ['no folder and no name', ['run', '--', 'other'], 'repoint folder NAME'],
+    ['no folder and no name', ['run', '--', 'other'], 'repoint folder own'],
     ['a shell without a hook', ['completion', 'powershell', '--hook'], 'repoint run -- CLIENT'],
   ])('%s is a usage error that says what to type', async (_, args, hint) => {
     const { status, stderr } = await runInProcess(await aHomeBetween(), args)
