@@ -192,3 +192,9 @@ export function wrapWords(text: string, width: number): string[] {
 
 /** Terminals with fewer columns get no wrapping: the text would not be readable anyway. */
 export const minWrapColumns = 30
+
+/** Whether the terminal can show more than ASCII, according to its locale. */
+export function isUtf8(env: Readonly<Record<string, string | undefined>>): boolean {
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''
+  return /utf-?8/i.test(locale) || env['WT_SESSION'] !== undefined
+}

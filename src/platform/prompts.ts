@@ -4,6 +4,7 @@ import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import {
   beginsLikeKey,
+  isUtf8,
   looksLikeAddress,
   maskSecret,
   minWrapColumns,
@@ -20,6 +21,8 @@ export interface PromptTerminal {
   }
   readonly stdout: { readonly rows: number }
   readonly stderr: NodeJS.WritableStream & { readonly columns?: number }
+  /** Absent: a terminal that shows more than ASCII. */
+  readonly env?: Readonly<Record<string, string | undefined>>
 }
 
 type CheckboxQuestion = Parameters<Ask['checkbox']>[0]
@@ -42,6 +45,7 @@ export function askInput(
         transformer: hidePastedKey,
         validate: check,
         default: defaultAnswer,
+        theme: signsFor(terminal),
       },
       { ...contextOn(terminal), signal },
     ),
@@ -73,8 +77,11 @@ export async function askSecret(
         answer: () => maskSecret(answer.trim()),
       }
       // Without toggleMask: false, Ctrl-T shows the key in clear (@inquirer/prompts 8.7.5).
-      const question = { message: shown, toggleMask: false, validate: checkWhole, theme: { style } }
-      return password(question, { ...contextOn(terminal), signal })
+      const theme = { ...signsFor(terminal), style }
+      return password(
+        { message: shown, toggleMask: false, validate: checkWhole, theme },
+        { ...contextOn(terminal), signal },
+      )
     })
     return result === undefined ? undefined : answer
   } finally {
@@ -114,7 +121,9 @@ export async function askConfirm(
   const { default: defaultAnswer, showDetails } = question
   const message = fitMessage(question.message, terminal)
   if (showDetails === undefined)
-    return withCancelError(confirm({ message, default: defaultAnswer }, contextOn(terminal)))
+    return withCancelError(
+      confirm({ message, default: defaultAnswer, theme: signsFor(terminal) }, contextOn(terminal)),
+    )
 
   for (;;) {
     const answer = await askLetter(message, defaultAnswer, terminal)
@@ -142,6 +151,7 @@ async function askLetter(
           transformer: (text, { isFinal }) =>
             isFinal ? words[firstLetter(text)]! : hidePastedKey(text),
           validate,
+          theme: signsFor(terminal),
         },
         { ...contextOn(terminal), signal },
       ),
@@ -190,11 +200,12 @@ export function askSearch(
     return listed
   }
   const usableKeys = (keys: [key: string, action: string][]) =>
-    listedCount > 1 ? keysHelp(keys) : undefined
+    listedCount > 1 ? keysHelp(keys, terminal) : undefined
 
   terminal.stdin.on('keypress', repeatEnter)
   const answer = askOnce(validateTyped, (validate, { signal }) => {
     const theme = {
+      ...signsFor(terminal),
       style: { searchTerm: hidePastedKey, highlight: hideKeyInChoice, keysHelpTip: usableKeys },
     }
     return search(
@@ -209,9 +220,31 @@ export function askSearch(
 }
 
 /** As the prompt shows them. */
-function keysHelp(keys: readonly (readonly [key: string, action: string])[]): string {
-  const shown = keys.map(([key, action]) => `${styleText('bold', key)} ${styleText('dim', action)}`)
-  return shown.join(styleText('dim', ' • '))
+function keysHelp(
+  keys: readonly (readonly [key: string, action: string])[],
+  terminal: PromptTerminal,
+): string {
+  const names = showsMoreThanAscii(terminal)
+    ? { bullet: '•' }
+    : { bullet: '|', '↑↓': 'up/down', '⏎': 'enter' }
+  const nameOf = (key: string) => (names as Record<string, string>)[key] ?? key
+  const shown = keys.map(
+    ([key, action]) => `${styleText('bold', nameOf(key))} ${styleText('dim', action)}`,
+  )
+  return shown.join(styleText('dim', ` ${names.bullet} `))
+}
+
+function showsMoreThanAscii({ env }: PromptTerminal): boolean {
+  return env === undefined || isUtf8(env)
+}
+
+/** The signs of a prompt on a terminal that shows only ASCII. Undefined: the prompt's own. */
+function signsFor(terminal: PromptTerminal) {
+  if (showsMoreThanAscii(terminal)) return undefined
+  return {
+    prefix: { idle: styleText('blue', '?'), done: styleText('green', 'v') },
+    icon: { cursor: '>', checked: '[x]', unchecked: '[ ]' },
+  }
 }
 
 function hideKeyInChoice(line: string): string {
@@ -258,6 +291,7 @@ async function checkboxUntil(
   const currentChoices = choices()
   const lineCount = currentChoices.flatMap(({ name }) => name.split('\n')).length
 
+  const keysHelpTip = (keys: [key: string, action: string][]) => keysHelp(keys, terminal)
   const prompt = checkbox(
     {
       message: fitMessage(message, terminal),
@@ -266,6 +300,7 @@ async function checkboxUntil(
       // Selecting all at once would select two setups of the same files.
       shortcuts: { all: null, invert: null },
       validate: (chosen) => validate(chosen.map(({ value }) => value)),
+      theme: { ...signsFor(terminal), style: { keysHelpTip } },
     },
     { ...contextOn(terminal), signal: outdated, clearPromptOnDone: updates !== undefined },
   )

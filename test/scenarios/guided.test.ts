@@ -140,7 +140,7 @@ test.each(terminals)(
 
     // Codex gets the newest GPT model. A model, or the client.
     await run.shows('Which model should Claude Code use?')
-    await run.shows('❯ none: skip Claude Code')
+    await run.shows(/[❯>] none: skip Claude Code/)
     run.type(keys.enter)
 
     await run.shows('Codex: gpt-5.4 answers')
@@ -153,9 +153,10 @@ test.each(terminals)(
     for (const secret of [canary, 'sk-wrong-0123456789abcdef'])
       expect(run.raw()).not.toContain(secret.slice(3, 14))
     const lines = run.screen().split(/[\r\n]+/)
-    expect(lines.filter((line) => line.length > columns && !/\? |navigate|❯/.test(line))).toEqual(
-      [],
-    )
+    expect(
+      lines.filter((line) => line.length > columns && !/\? |navigate|[❯>]/.test(line)),
+    ).toEqual([])
+    if (env['LC_ALL'] === 'C') expect(run.screen()).not.toMatch(/\P{ASCII}/u)
   },
 )
 
@@ -188,9 +189,9 @@ test.each(terminals.filter(([name]) => name !== '100 columns' && name !== 'a dum
     expect(home.text('.claude/settings.json')).toContain(picky.url)
     expect(home.snapshot()).not.toHaveProperty('.codex')
     const lines = run.screen().split(/[\r\n]+/)
-    expect(lines.filter((line) => line.length > columns && !/\? |navigate|❯/.test(line))).toEqual(
-      [],
-    )
+    expect(
+      lines.filter((line) => line.length > columns && !/\? |navigate|[❯>]/.test(line)),
+    ).toEqual([])
   },
 )
 

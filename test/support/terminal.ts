@@ -100,6 +100,7 @@ export function askInProcess(
   const ask = terminalAsk({
     stdin: Object.assign(stdin, { isTTY: true, setRawMode: () => stdin }),
     stdout: { rows },
+    env: environmentOf(home, options),
     // Each question ends its stream, unless it is the one of the process.
     get stderr() {
       const write: WritableOptions['write'] = (text, _encoding, done) => {
@@ -153,6 +154,7 @@ function terminalOutput() {
 export async function typeAddress(run: TerminalRun, address: string): Promise<void> {
   await run.shows('Gateway address')
   run.type(address)
-  await run.shows(`❯ ${address}`)
+  const shown = address.replace(/[.?]/g, '\\$&')
+  await run.shows(new RegExp(`[❯>] ${shown}`))
   run.type(keys.enter)
 }

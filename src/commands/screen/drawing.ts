@@ -1,6 +1,6 @@
 import cells from 'fast-string-width'
 import type { Platform } from '../../platform/platform.ts'
-import { minWrapColumns, wrapWords } from '../../text.ts'
+import { isUtf8, minWrapColumns, wrapWords } from '../../text.ts'
 
 /** How to print text at its destination. Colour only repeats the meaning of a word or a sign. */
 export interface TextStyle {
@@ -23,12 +23,6 @@ function hasColour(env: Platform['machine']['env'], isTerminal: boolean): boolea
   if (force !== undefined) return force !== '0' && force !== 'false'
   if (env['NO_COLOR']) return false
   return isTerminal && env['TERM'] !== 'dumb'
-}
-
-/** Whether the terminal can show more than ASCII, according to its locale. */
-export function isUtf8(env: Platform['machine']['env']): boolean {
-  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || ''
-  return /utf-?8/i.test(locale) || env['WT_SESSION'] !== undefined
 }
 
 const bold = 1

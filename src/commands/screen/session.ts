@@ -17,8 +17,8 @@ import { type FilesState, UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { ConfirmQuestion, Platform } from '../../platform/platform.ts'
 import type { SavedGateway } from '../../state/gateway-list.ts'
-import { isPlainWord, maskSecretsIn, printable, secretMask, shortPath } from '../../text.ts'
-import { fittingTable, isUtf8, paint, textStyleFor, wrapLine } from './drawing.ts'
+import { isPlainWord, isUtf8, maskSecretsIn, printable, secretMask, shortPath } from '../../text.ts'
+import { fittingTable, paint, textStyleFor, wrapLine } from './drawing.ts'
 import { completeHint, type TypedCommand } from './hints.ts'
 
 /** Members of our JSON documents that never contain foreign text. Masking could only damage them. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import {
   fittingTable,
-  isUtf8,
   paint,
   table,
   textStyleFor,
   wrapLine,
 } from '../../../src/commands/screen/drawing.ts'
+import { isUtf8 } from '../../../src/text.ts'
 
 const plain = { hasColour: false, isUtf8: true }
 const coloured = { hasColour: true, isUtf8: true }
