@@ -41,6 +41,7 @@ describe('repoint codex', () => {
       changed: true,
       run: expect.stringMatching(/^\d{8}T\d{6}Z-/),
       baseUrl: gateway.url,
+      gateway: '127.0.0.1',
       model: 'gpt-5.6-sol',
       files: [
         {

@@ -242,7 +242,7 @@ test('run asks on a terminal, and Enter alone starts nothing', async () => {
     [`y${keys.enter}`, true],
   ] as const) {
     const asked = runOnTerminal(home, words, { env, cwd })
-    await asked.shows('Start it anyway?')
+    await asked.shows(/Start it\s+anyway\?/)
     asked.type(answer)
     await asked.ended
     expect(asked.screen().includes('it is started')).toBe(isStarted)

@@ -67,8 +67,10 @@ function asked({ requests }: Gateway): readonly string[] {
 
 const clients = await loadClients()
 const withSeveral = clients.filter(({ protocols }) => protocols.length > 1).map(({ id }) => id)
+// The vendor's GPT models reject a tool of Grok Build over chat and responses.
+const servedByVendors = withSeveral.filter((id) => id !== 'grok')
 
-describe.each(withSeveral)('%s', (client) => {
+describe.each(servedByVendors)('%s', (client) => {
   test('a GPT model uses responses if chat rejects tools: one GET, one POST for each protocol', async () => {
     const gateway = await aGateway()
     const home = aHome()
@@ -101,7 +103,9 @@ describe.each(withSeveral)('%s', (client) => {
     ])
     expect(await statusOf(home, client)).toMatchObject({ protocol: 'messages', drift: [] })
   })
+})
 
+describe.each(withSeveral)('%s', (client) => {
   test('setup tries the next protocol after a rejection, but not with --protocol', async () => {
     const gateway = await aGateway({
       families: 'rewritten',

@@ -149,7 +149,7 @@ describe('an address with a query that cannot be sent is refused', () => {
         expect(home.snapshot()).toEqual({})
       }
     }
-    expect(able).toEqual(['codex'])
+    expect(able).toEqual(['codex', 'grok'])
   })
 
   test('as the root of messages, in a file of --from and in a link', async () => {

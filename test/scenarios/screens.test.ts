@@ -166,6 +166,8 @@ describe('the output of a setup', () => {
     const run = askInProcess(home, ['codex', '--base-url', gateway.url], {
       env: { REPOINT_API_KEY: canary },
     })
+    await run.shows('Keep your ChatGPT login? (Y/n)')
+    run.type(`n${keys.enter}`)
     await run.shows('! Replace your ChatGPT login in auth.json by the key')
     await run.shows('marked "!"? (y/N')
     run.type(keys.enter)
@@ -190,7 +192,7 @@ test('text on standard error is wrapped for the terminal even if the result goes
   const piped = `'${process.execPath}' '${resolve('bin/repoint.js')}' run | cat`
   const run = runOnTerminal(aHome(), ['-c', piped], { command: 'sh', columns: 60 })
   await run.ended
-  expect(run.screen().replaceAll(/\s+/g, ' ')).toContain('repoint folder NAME')
+  expect(run.screen().replaceAll(/\s+/g, ' ')).toContain('repoint gateways add URL')
   expect(
     run
       .screen()

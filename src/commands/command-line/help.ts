@@ -52,7 +52,7 @@ function overview(program: CommandUnknownOpts, help: Help, columns: number): str
       ['repoint', 'find the installed clients and set them up'],
       ['repoint CLIENT', clients.join(', ')],
     ],
-    Change: [['repoint CLIENT --model', 'use another model']],
+    Change: [['repoint CLIENT', 'with --model: use another model']],
   }
 
   const groups = [...new Set(commands.map(({ group }) => group))]
