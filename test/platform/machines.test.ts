@@ -36,7 +36,7 @@ describe('on Windows', () => {
   test.each([
     [
       'codex',
-      ['auth.json', 'repoint-models.json', 'config.toml'].map(
+      ['auth.json', 'repoint-key', 'repoint-models.json', 'config.toml'].map(
         (name) => `C:\\Users\\me\\.codex\\${name}`,
       ),
     ],
@@ -46,6 +46,7 @@ describe('on Windows', () => {
       'opencode',
       [
         'C:\\Users\\me\\.local\\share\\opencode\\auth.json',
+        'C:\\Users\\me\\.local\\share\\opencode\\repoint-key',
         'C:\\Users\\me\\.config\\opencode\\opencode.json',
       ],
     ],
@@ -57,6 +58,7 @@ describe('on Windows', () => {
     const machine = { ...windows, env: { ...windows.env, CODEX_HOME: 'D:\\codex' } }
     expect(targets('codex', machine)).toEqual([
       'D:\\codex\\auth.json',
+      'D:\\codex\\repoint-key',
       'D:\\codex\\repoint-models.json',
       'D:\\codex\\config.toml',
     ])
@@ -99,6 +101,7 @@ describe('on macOS', () => {
   test('the files are in the home, as on Linux', () => {
     expect(targets('codex', macos)).toEqual([
       '/Users/me/.codex/auth.json',
+      '/Users/me/.codex/repoint-key',
       '/Users/me/.codex/repoint-models.json',
       '/Users/me/.codex/config.toml',
     ])
