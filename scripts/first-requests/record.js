@@ -60,6 +60,6 @@ export async function recordFirstRequest({ client, program, start, situation, pr
 
 /** Grok Build requests a title first, with one tool that the model must call. */
 function hasTools({ tools = [], input = [], tool_choice: choice }) {
-  if (typeof choice === 'object' && choice !== null) return false
+  if (['function', 'tool'].includes(choice?.type)) return false
   return tools.length > 0 || input.some((item) => 'tools' in item)
 }

@@ -161,7 +161,10 @@ function hasTools({
   input = [],
   tool_choice: choice,
 }: Readonly<Record<string, readonly object[]>>) {
-  if (typeof choice === 'object') return false
+  const isForced = ['function', 'tool'].includes(
+    (choice as { type?: string } | undefined)?.type ?? '',
+  )
+  if (isForced) return false
   return tools.length > 0 || input.some((item) => 'tools' in item)
 }
 

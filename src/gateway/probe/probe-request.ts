@@ -42,8 +42,8 @@ export function requestAt(baseUrl: string, form: RequestForm): RequestSpec {
     headers: {
       'content-type': 'application/json',
       accept: 'text/event-stream, application/json',
-      ...headers,
-      ...clientRequest?.headers,
+      // A client that sends no version of the API fails where the gateway needs one, as Grok Build 1.0.41 does.
+      ...(clientRequest ? clientRequest.headers : headers),
       ...betaHeader(clientRequest),
       ...agentHeader(clientRequest),
       ...encodingHeader(clientRequest),
