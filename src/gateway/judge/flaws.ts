@@ -239,6 +239,7 @@ const shapeFlaws: Readonly<
     const isForeign = ({ choices, object }: Event) =>
       choices === undefined && isFilled(object) && object !== 'chat.completion.chunk'
     return [
+      events.every(({ id }) => !isSaid(id)) && 'no-ids',
       choices.some(({ error }) => isSaid(error)) && 'choice-error',
       events.some((event) => event['error'] === null) && 'error-null',
       reasons.chat(events) === 'tool_calls' && !texts.some(Array.isArray) && 'finish-tools',
@@ -257,7 +258,7 @@ const shapeFlaws: Readonly<
     ]
   },
 
-  responses(events) {
+  responses(events, body) {
     const last = asObject(
       events.findLast(isEvent('response.completed', 'response.incomplete'))?.['response'],
     )
@@ -270,7 +271,10 @@ const shapeFlaws: Readonly<
     const hasAdded = events.some(isEvent('response.output_item.added'))
     const output = asList(last?.['output'])
     return [
+      last?.['status'] === null && 'finish-null',
+      last?.['status'] === '' && 'finish-empty',
       last !== undefined && !isSaid(last['id']) && 'no-ids',
+      !/^event:/m.test(body) && 'no-names',
       messages.some(({ role }) => !isSaid(role)) && 'no-role',
       items.length === 0 && hasText && (hasAdded ? 'no-finish' : 'deltas-only'),
       items.length === 0 && !hasText && output.length > 0 && 'completed-only',
@@ -300,8 +304,11 @@ const shapeFlaws: Readonly<
     const usages = events
       .filter(isEvent('message_start', 'message_delta'))
       .map(({ usage, message = { usage } }) => asObject(message)?.['usage'])
+    const start = asObject(events.find(isEvent('message_start'))?.['message'])
     return [
       !events.some(isEvent('message_start')) && 'no-start',
+      start !== undefined && !isSaid(start['id']) && 'no-ids',
+      start !== undefined && !isSaid(start['role']) && 'no-role',
       reasons.messages(events) === 'tool_use' && !kinds.includes('tool_use') && 'finish-tools',
       hasDelta && kinds.length === 0 && 'no-block-start',
       hasDelta && !events.some(isEvent('content_block_stop')) && 'no-block-stop',
