@@ -29,8 +29,11 @@ const key = 'sk-bench-0000000000000000'
  * machine, to this 1.2 to 1.4 (2026-11-24).
  */
 const yardstick = ['--input-type=module', '-e', "import 'undici'"]
-/** Highest ratios. Status and rollback load the files of all clients. Codex and rollback ask pgrep which clients run. */
-const limits = { '--version': 0.5, '--help': 0.7, status: 1.3, codex: 2.8, rollback: 1.5 }
+/**
+ * Highest ratios. Status and rollback load the files of all clients. Codex and rollback ask pgrep which clients run.
+ * Machines differ: the commit that kept 1.3, 2.8 and 1.5 on one of them had 1.5, 3.3 and 1.7 on another (2026-11-29).
+ */
+const limits = { '--version': 0.5, '--help': 0.7, status: 1.6, codex: 3.5, rollback: 1.7 }
 /** By what factor growth may raise a ratio. The larger config is ninety times the small one. */
 const growthLimits = { runs: 2, config: 5 }
 /** As the largest real configuration that was seen. */
