@@ -1,3 +1,4 @@
+/** The record of a run: what it consists of, what it says about a file or a setting, and how it is encoded. */
 import type {
   ConfigValue,
   FileAction,
