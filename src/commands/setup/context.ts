@@ -6,7 +6,7 @@
  */
 import type { Client } from '../../clients/contract/client.ts'
 import type { ClientOptions } from '../../clients/contract/options.ts'
-import type { GatewayInfo, ResolveInput } from '../../clients/contract/setup.ts'
+import { catalogIn, type GatewayInfo, type ResolveInput } from '../../clients/contract/setup.ts'
 import { expectUsableOptions, loadClients, rowOf } from '../../clients/list.ts'
 import type { GatewayRequester } from '../../gateway/gateway-requester.ts'
 import type { CatalogInfo, Gateway } from '../../gateway/types.ts'
@@ -116,7 +116,9 @@ export function inputFor(
   access: Gateway,
   gatewayInfo: GatewayInfo,
 ): ResolveInput {
-  const provenModel = savedGatewayFor(session.platform, access)?.proven
+  // A list decides without it.
+  const hasList = catalogIn(gatewayInfo) !== undefined
+  const provenModel = hasList ? undefined : savedGatewayFor(session.platform, access)?.proven
   const requested = requestedOptions(request, client)
   const sources = { requested, earlier: earlierSetups.get(client.id), policy }
   return resolveInputFor(client, sources, access, { provenModel, ...gatewayInfo })

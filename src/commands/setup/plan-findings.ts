@@ -37,11 +37,11 @@ export function planFindings(
   const { session, access, runs } = proven
   const { client, resolved } = final
   const { endpoint } = client.read(after)
-  const stateBefore = { client, files: before, state: client.read(before) }
-  const origin = originOf(session, stateBefore, runs)
 
   // A setup that changes nothing does not repeat what the first one reported.
   const isChanged = edits.some((edit) => actionOf(edit) !== 'unchanged')
+  const stateBefore = { client, files: before, state: client.read(before) }
+  const origin = isChanged ? originOf(session, stateBefore, runs) : undefined
   const tooSmall = [...windowFindings(final)]
   const ofModels = resolved.findings.filter(({ code }) =>
     tooSmall.every((one) => one.code !== code),
@@ -56,7 +56,7 @@ export function planFindings(
     // The plan shows fixes, and what needs consent, in lines of their own.
     ...problems.filter((problem) => shownAs(problem) === 'finding').map(asNoteWithLocation),
     ...certificateFindings(session, client, endpoint, access.caFile),
-    ...(origin === undefined || !isChanged ? [] : [replacedOriginFinding(client, origin)]),
+    ...(origin === undefined ? [] : [replacedOriginFinding(client, origin)]),
     ...(client.sideEffects?.(session.platform, { by: 'setup', before, after }) ?? []),
     ...newFindings,
     ...lostModelFindings(proven, final, after),

@@ -83,9 +83,10 @@ export async function askForOptions(proven: ProvenSetup): Promise<ProvenSetup> {
 
   for (const choice of proven.choices) {
     const { client, program } = choice
+    if (client.question === undefined) continue
     const files = readClientFiles(session, client)
     const target = await setupTarget(proven, finalChoice(proven, choice), files)
-    const question = client.question?.(contextOf(session, client, files, runs, program), target)
+    const question = client.question(contextOf(session, client, files, runs, program), target)
     if (question === undefined) continue
     const { message, ifYes, ifNo } = question
     const isYes = await session.platform.ask.confirm({ message, default: true })
