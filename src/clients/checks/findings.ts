@@ -173,6 +173,26 @@ export function formerProviderFinding(
   }
 }
 
+/** The same for each provider, with its key, that is at an address which repoint has written. */
+export function* formerProviderFindings(
+  client: ClientLabel,
+  { writtenBaseUrls }: ClientContext,
+  target: SetupTarget,
+  file: ParsedFile,
+  providers: readonly {
+    readonly providerId: string
+    readonly url: string | undefined
+    readonly path: SettingPath
+  }[],
+): Findings {
+  for (const { providerId, url, path } of providers) {
+    if (providerId === target.providerId || url === undefined) continue
+    if (!writtenBaseUrls.includes(withoutTrailingSlash(url))) continue
+    const change = { path, isSecret: true, role: 'key' } as const
+    yield formerProviderFinding(client, target, file, { providerId, url, change, hasKey: true })
+  }
+}
+
 /** Variables of a client that name a folder or a file. */
 interface PathVariables {
   readonly names: readonly string[]

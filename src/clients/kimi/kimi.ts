@@ -35,7 +35,7 @@ import { otherKeyHeaders, type Protocol, protocols } from '../../gateway/types.t
 import { variableFindings } from '../checks/environment.ts'
 import {
   findingAt,
-  formerProviderFinding,
+  formerProviderFindings,
   missingKeyFinding,
   otherAddressFinding,
   relativePathFindings,
@@ -405,17 +405,10 @@ function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
     location: file.place([...path, 'base_url']),
   })
 
-  for (const [providerId, table] of file.members(['providers'])) {
-    const url = textIn(table, ['base_url'])
-    if (providerId === target.providerId || url === undefined) continue
-    if (!context.writtenBaseUrls.includes(withoutTrailingSlash(url))) continue
-    yield formerProviderFinding(kimiName, target, file, {
-      providerId,
-      url,
-      change: { path: providerPath(providerId), isSecret: true, role: 'key' },
-      hasKey: true,
-    })
-  }
+  const providers = file.members(['providers']).map(([providerId, table]) => {
+    return { providerId, url: textIn(table, ['base_url']), path: providerPath(providerId) }
+  })
+  yield* formerProviderFindings(kimiName, context, target, file, providers)
 }
 
 function* checkNow(context: ClientContext): Findings {

@@ -9,7 +9,7 @@ import { isSameButVersion, sideOf } from '../../gateway/base-urls.ts'
 import { type ExtraHeader, type Protocol, protocols } from '../../gateway/types.ts'
 import {
   findingAt,
-  formerProviderFinding,
+  formerProviderFindings,
   missingKeyFinding,
   otherAddressFinding,
 } from '../checks/findings.ts'
@@ -402,26 +402,15 @@ export function hasSetVariables(key: string, env: ClientContext['machine']['env'
 }
 
 /** Reports providers of earlier setups, each with its key. */
-export function* checkFormerProviders(
-  { context, format, models, providerId }: ProviderView,
+export function checkFormerProviders(
+  { context, format, models }: ProviderView,
   target: SetupTarget,
 ): Findings {
-  for (const [id] of models.members(format.path)) {
-    const { url } = providerOf(format, models, id)
-    if (
-      id === providerId ||
-      url === undefined ||
-      !context.writtenBaseUrls.includes(withoutTrailingSlash(url))
-    )
-      continue
-
-    yield formerProviderFinding(format.client, target, models, {
-      providerId: id,
-      url,
-      change: { path: providerPath(format, id), isSecret: true, role: 'key' },
-      hasKey: true,
-    })
-  }
+  const providers = models.members(format.path).map(([providerId]) => {
+    const { url } = providerOf(format, models, providerId)
+    return { providerId, url, path: providerPath(format, providerId) }
+  })
+  return formerProviderFindings(format.client, context, target, models, providers)
 }
 
 /** Whether a model of the provider is requested over messages. */
