@@ -64,7 +64,7 @@ export interface Fork
   readonly asksForNoLimit?: RegExp
   /** What it does with the context windows of models. */
   readonly window: WindowHandling
-  /** The name of its key file, next to auth.json: see `keyReference`. Absent: every version reads auth.json. */
+  /** The name of its key file, next to auth.json: see `OwnConfig`. Absent: every version reads auth.json. */
   readonly keyFile?: string
   /**
    * The version that does not start with keys of the next major version of opencode. Absent: all versions do.
@@ -278,8 +278,13 @@ export interface OwnConfig {
   /** All of them, merged as the client merges them. It does not start if it cannot read one of them. */
   readonly merged: Table
   readonly auth: StrictFile
-  /** Absent: the client has no such file. */
+  /** The client's key file. Absent: it has none. */
   readonly keyFile?: LoadedFile
+  /**
+   * The text that the client replaces by the text of that file. opencode 2 reads auth.json only once, when it makes its
+   * database, so a setup writes the key there (read in 767454d and 00402592, 2026-11-29; 1.18.34 replaces it too).
+   */
+  readonly keyReference?: string
   /** The provider of the default model: the part before the first slash. */
   readonly providerId?: string
 }
@@ -290,15 +295,15 @@ export function readConfig(files: LoadedFiles): OwnConfig {
   const merged = mergedFiles(userFiles)
   const [, providerId] = /^([^/]+)\//.exec(textIn(merged, ['model']) ?? '') ?? []
   const [keyFile] = filesOfKind(files, 'key')
-  return { userFiles, file, merged, auth: readAuth(fileOf(files, 'auth')), keyFile, providerId }
-}
-
-/**
- * The text that the client replaces by the text of its key file. opencode 2 reads auth.json only once, when it makes
- * its database, so a setup writes the key there (read in 767454d and 00402592, 2026-11-29; 1.18.34 replaces it too).
- */
-export function keyReference({ path }: LoadedFile): string {
-  return `{file:${path}}`
+  return {
+    userFiles,
+    file,
+    merged,
+    auth: readAuth(fileOf(files, 'auth')),
+    keyFile,
+    keyReference: keyFile && `{file:${keyFile.path}}`,
+    providerId,
+  }
 }
 
 /** Reads auth.json, which must be strict JSON: otherwise the client ignores the whole file. */
@@ -323,7 +328,7 @@ interface KeyInHeader extends SentKey {
 }
 
 export function providerIn(
-  { merged, file, auth, keyFile }: OwnConfig,
+  { merged, file, auth, keyFile, keyReference }: OwnConfig,
   id: string | undefined,
 ): OpencodeProvider {
   const table = id === undefined ? {} : tableIn(merged, ['provider', id])
@@ -335,8 +340,7 @@ export function providerIn(
   const isInline = typeof inline === 'string'
   const isReplaced = isInline && /\{(?:env|file):/.test(inline)
   const ofLogin = textIn(login, ['type']) === 'api' ? textIn(login, ['key']) : undefined
-  const ofFile =
-    keyFile && inline === keyReference(keyFile) ? parseFile(keyFile).text(['key']) : undefined
+  const ofFile = keyFile && inline === keyReference ? parseFile(keyFile).text(['key']) : undefined
   const key = isInline ? (ofFile ?? (!isReplaced && inline)) : ofLogin
   const { headerKey } = readHeaders(options['headers'])
   const keyPath = ofFile !== undefined ? keyFile!.path : isInline ? file.path : auth.path
@@ -436,7 +440,7 @@ export function gatewaySettings(
   files: LoadedFiles,
 ): ReturnType<ClientModule['gatewaySettings']> {
   const config = readConfig(files)
-  const { file, keyFile, providerId: id } = config
+  const { file, keyReference, providerId: id } = config
   const { url, login, options } = providerIn(config, id)
   if (id === undefined || url === undefined) return {}
 
@@ -455,7 +459,7 @@ export function gatewaySettings(
   const enabled = file.get(listPath)
   const isEnabled = Array.isArray(enabled) && enabled.includes(id)
   const isKey = textIn(login, ['type']) === 'api'
-  const isOurKeyFile = keyFile !== undefined && options['apiKey'] === keyReference(keyFile)
+  const isInKeyFile = keyReference !== undefined && options['apiKey'] === keyReference
 
   return {
     config: [
@@ -464,6 +468,6 @@ export function gatewaySettings(
       ...(isEnabled ? [enabled.length === 1 ? listPath : [...listPath, { element: id }]] : []),
     ],
     auth: isShipped && !isKey ? [] : [[id]],
-    ...(isOurKeyFile && { key: [['key']] }),
+    ...(isInKeyFile && { key: [['key']] }),
   }
 }

@@ -117,7 +117,6 @@ import {
   gatewaySettings,
   harmfulVariables,
   harmless,
-  keyReference,
   npmPath,
   type OpencodeProvider,
   type OwnConfig,
@@ -253,14 +252,18 @@ function configChanges(
 
 /** The reference to the key file: a setup writes it, or removes that of an earlier one. */
 function keyReferenceChanges(
-  { keyFile, file }: OwnConfig,
-  { providerId, resolved, keyHeader }: SetupTarget,
+  { keyReference, file }: OwnConfig,
+  target: SetupTarget,
 ): readonly SettingChange[] {
-  if (keyFile === undefined) return []
-  const path = ['provider', providerId, 'options', 'apiKey']
-  const value = keyReference(keyFile)
-  if (resolved.usesKeyFile && keyHeader === 'authorization') return [{ path, value }]
-  return file.get(path) === value ? [{ path, value: undefined }] : []
+  if (keyReference === undefined) return []
+  const path = ['provider', target.providerId, 'options', 'apiKey']
+  if (keyForFile(target) !== undefined) return [{ path, value: keyReference }]
+  return file.get(path) === keyReference ? [{ path, value: undefined }] : []
+}
+
+/** The key that a setup writes into the key file. Undefined: it is in auth.json, or in a header of its own. */
+function keyForFile({ key, keyHeader, resolved }: SetupTarget): string | undefined {
+  return resolved.usesKeyFile && keyHeader === 'authorization' ? key : undefined
 }
 
 /** The provider's `baseURL` for the model that the client starts with. */
@@ -580,11 +583,11 @@ function* checkWeakerFiles(
 }
 
 function* checkInlineKeys({ id, config, providerId }: OpencodeView): Findings {
-  const { keyFile } = config
+  const { keyReference } = config
   const path = ['provider', providerId, 'options', 'apiKey']
   for (const file of config.userFiles) {
     const value = file.get(path)
-    if (value === undefined || (keyFile && value === keyReference(keyFile))) continue
+    if (value === undefined || value === keyReference) continue
 
     const keyRemoval = removal(file, `options.apiKey of ${providerId}`, { path, isSecret: true })
     yield findingAt(file, path, {
@@ -991,11 +994,10 @@ export function clientOf(fork: Fork): ClientModule {
     },
 
     plan(files, target) {
-      const { key, keyHeader } = target
-      const { usesKeyFile } = target.resolved
-      const fileKey = usesKeyFile && keyHeader === 'authorization' ? key : undefined
-      const keyEdits = filesOfKind(files, 'key').map((file) => planKeyFile(fork, file, fileKey))
-      const needsAuth = !usesKeyFile || fileOf(files, 'auth').bytes !== null
+      const keyEdits = filesOfKind(files, 'key').map((file) =>
+        planKeyFile(fork, file, keyForFile(target)),
+      )
+      const needsAuth = !target.resolved.usesKeyFile || fileOf(files, 'auth').bytes !== null
       return [
         ...keyEdits.filter((edit) => edit !== undefined),
         ...(needsAuth ? [planAuth(fork, files, target)] : []),
