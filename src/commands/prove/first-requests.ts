@@ -2,13 +2,13 @@
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import type { FirstRequestInput } from '../../clients/contract/program.ts'
-import { catalogIn } from '../../clients/contract/setup.ts'
+import { catalogIn, type ResolvedOptions } from '../../clients/contract/setup.ts'
 import { asPlanned } from '../../clients/files/parse-file.ts'
 import { modelsToProve } from '../../clients/models/resolve.ts'
 import { ifPossible } from '../../errors.ts'
 import { isAdditional } from '../../gateway/input/header.ts'
 import type { ProbeRequest } from '../../gateway/probe/probe.ts'
-import type { ExtraHeader, GatewayAccess, Sender } from '../../gateway/types.ts'
+import type { ExtraHeader, GatewayAccess, ModelAndProtocol, Sender } from '../../gateway/types.ts'
 import type { ServedClient } from '../../state/remembered.ts'
 import { listClientFiles, readClientFiles } from '../client-state/client-files.ts'
 import type { InstalledProgram } from '../client-state/program/installed-program.ts'
@@ -18,6 +18,13 @@ import type { Session } from '../screen/session.ts'
 
 /** The model of a first request, and what the gateway's list says of it. */
 export type Probed = Pick<FirstRequestInput, 'model' | 'protocol' | 'outputLimit'>
+
+export function probedOf(
+  { model, protocol }: ModelAndProtocol,
+  offered: ResolvedOptions['offered'] = [],
+): Probed {
+  return { model, protocol, outputLimit: offered.find(({ id }) => id === model)?.outputLimit }
+}
 
 /**
  * The installed client as the sender of requests: its first ones with these files, and the headers that the user has
@@ -106,12 +113,11 @@ export async function firstRequestsOf(
   files: LoadedFiles,
 ): Promise<readonly ProbeRequest[]> {
   const senderFor = await loadSenders(session, client, { files, ...program })
-  const limitOf = (id: string) => resolved.offered.find((one) => one.id === id)?.outputLimit
   return modelsToProve(resolved, catalogIn(input.gatewayInfo)).map(({ model, protocol }) => ({
     model,
     protocol,
     unservedHint: model === resolved.probeModel ? resolved.probeHint : undefined,
-    sender: senderFor({ model, protocol, outputLimit: limitOf(model) }),
+    sender: senderFor(probedOf({ model, protocol }, resolved.offered)),
   }))
 }
 

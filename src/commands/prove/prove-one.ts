@@ -19,7 +19,7 @@ import { accessToSaved } from '../find-gateway/access.ts'
 import { type FoundGateway, findGateway } from '../find-gateway/find-gateway.ts'
 import { type GatewayInUse, presetUnlessNamed } from '../find-gateway/preset.ts'
 import type { Session } from '../screen/session.ts'
-import type { Probed } from './first-requests.ts'
+import { type Probed, probedOf } from './first-requests.ts'
 import { prove } from './prove.ts'
 
 /**
@@ -84,8 +84,8 @@ export async function proveOne<
   { requester, model, choose, senderFor }: OneQuestion<Choice>,
 ): Promise<{ readonly access: GatewayAccess; readonly choice: Choice }> {
   const requestOf = ({ probeModel: model, protocol, offered }: Choice) => {
-    const outputLimit = offered?.find(({ id }) => id === model)?.outputLimit
-    return { model, protocol, sender: senderFor?.({ model, protocol, outputLimit }) }
+    const asked = { model, protocol }
+    return { ...asked, sender: senderFor?.(probedOf(asked, offered)) }
   }
   const rejected: RejectedModel[] = []
   const { list, answers, access, fault } = await prove<Choice>(session, requester, {
