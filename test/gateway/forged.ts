@@ -162,13 +162,16 @@ const completed = {
   usage: { ...usage, total_tokens: 2 },
 }
 
+const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_800_000_000 }
+
 const streams: Readonly<Record<string, readonly (string | Readonly<Record<string, unknown>>)[]>> = {
   '/v1/chat/completions': [
     {
+      ...chunk,
       model: 'gpt-5.6-sol',
       choices: [{ index: 0, delta: { content: 'pong' }, finish_reason: null }],
     },
-    { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
     '[DONE]',
   ],
   '/v1/responses': [
