@@ -1,11 +1,14 @@
 import { Argument } from '@commander-js/extra-typings'
 import { rowOf } from '../clients/list.ts'
+import { resolveOneModel } from '../clients/models/resolve.ts'
 import { UserError } from '../errors.ts'
 import { baseUrlsOf } from '../gateway/base-urls.ts'
 import { formatHeader, headerDocument, unusualKeyHeader } from '../gateway/input/header.ts'
 import { formatQuery } from '../gateway/input/query.ts'
+import { protocols } from '../gateway/types.ts'
 import { folderList } from '../state/folders.ts'
 import { gatewayList, type SavedGateway } from '../state/gateway-list.ts'
+import { expectNameIsFree, savedGatewayFor, saveGateway } from '../state/save-gateway.ts'
 import {
   expectGatewayName,
   formatAge,
@@ -20,9 +23,9 @@ import { clientsNow, usersOf } from './client-state/client-now.ts'
 import { recoverAndReport, runsSoFar } from './client-state/recorded-runs.ts'
 import { GatewayArgument } from './command-line/arguments.ts'
 import { commandOf, examples, otherWays } from './command-line/command.ts'
-import { gatewayCommand } from './command-line/flags.ts'
+import { type GatewayFlags, gatewayCommand } from './command-line/flags.ts'
 import { forget } from './forget.ts'
-import { addGateway } from './gateways/add.ts'
+import { openNamedGateway, proveOne } from './prove/prove-one.ts'
 import type { Session } from './screen/session.ts'
 import { flagsFor, formatTeamFile, type TeamClient } from './setup/team-file.ts'
 
@@ -225,4 +228,47 @@ function show(session: Session, all: readonly SavedGateway[], clients: readonly 
   }
 
   if (clients.some(({ gateway }) => gateway?.name !== undefined)) session.remark('* in use')
+}
+
+type AddFlags = GatewayFlags & { readonly name?: string; readonly model?: string }
+
+/**
+ * Tests a gateway and saves it. Returns the exit status.
+ *
+ * @throws UserError with the diagnosis; then nothing is saved
+ */
+async function addGateway(session: Session, address: string, flags: AddFlags): Promise<number> {
+  const { model } = flags
+  const requester = await openNamedGateway(session, undefined, { ...flags, baseUrl: address })
+  expectNameIsFree(session.platform, flags.name, requester.access.address)
+  const { access: proven, choice } = await proveOne(session, {
+    requester,
+    model,
+    choose: (gatewayInfo) =>
+      resolveOneModel({ requested: { model }, gatewayInfo }, protocols, { ifUnknown: '' }),
+  })
+  const proof = { model: choice.probeModel, protocol: choice.protocol }
+
+  const { name = flags.name, ...access } = proven
+  const findings = saveGateway(session.platform, {
+    access: { ...access, name },
+    proof: { ...proof, safeguards: 'not-requested' },
+  })
+  session.addFindings(...findings)
+  const saved = savedGatewayFor(session.platform, { ...access, name })
+
+  session.showFindings()
+  if (saved !== undefined) {
+    session.say(`✔ Saved as ${saved.name}: ${proof.model} answers over ${proof.protocol}`)
+    session.say(`  Point clients at it: repoint use ${saved.name}`)
+  }
+  session.document({
+    command: 'gateways',
+    action: 'add',
+    saved: saved?.name ?? null,
+    baseUrl: access.address,
+    ...proof,
+    warnings: session.findingsAsJson,
+  })
+  return 0
 }

@@ -1,3 +1,4 @@
+import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import type { Client } from '../clients/contract/client.ts'
 import type { ProcessToStart } from '../clients/contract/program.ts'
 import { loadAllClients } from '../clients/list.ts'
@@ -26,10 +27,16 @@ import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags
 import { accessToSaved } from './find-gateway/access.ts'
 import { findGateway } from './find-gateway/find-gateway.ts'
 import { folderHere, gatewayOfFolder, shownFolder } from './find-gateway/folder-gateway.ts'
+import type { Launch } from './resolve/point-client.ts'
 import { confirmFolders } from './run/confirm-folders.ts'
-import { clientsCalled, exitStatusOf, pointProgram } from './run/launch.ts'
-import { firstInstalled, pointShell, shellOf } from './run/shell.ts'
-import { readWords } from './run/words.ts'
+import {
+  clientsCalled,
+  exitStatusOf,
+  gatewayEnv,
+  type LaunchRequest,
+  pointProgram,
+  readList,
+} from './run/launch.ts'
 import type { Session } from './screen/session.ts'
 
 function define() {
@@ -217,4 +224,127 @@ function noteUnsetHeaders(
 function gatewayInFiles(session: Session, client: Client): string | undefined {
   const { endpoint, options } = stateNow(session, client)
   return findGatewayName(session, protocolOf(client, options), endpoint)
+}
+
+/** The words without repoint's flags. */
+export interface RunWords {
+  /** The name of a saved gateway. */
+  readonly name: string | undefined
+  /** The program and its arguments. Empty: a shell. */
+  readonly program: readonly string[]
+}
+
+/**
+ * Which words of `repoint run` are repoint's, and which are the program's?
+ *
+ *     after `repoint run`                gateway          program
+ *     work -- codex exec                 work             codex exec
+ *     work codex exec                    work             codex exec
+ *     work --model gpt-5.4 -- codex      work             codex
+ *     work                               work             a shell
+ *     -- codex exec                      of the folder    codex exec
+ *     --base-url URL -- codex exec       at URL           codex exec
+ *     --base-url URL                     at URL           a shell
+ *
+ * A dash before the program starts a flag of repoint, also after the name. All words after the program are the
+ * program's, whatever they start with. Commander stops at the first word that is no flag, so this also parses the
+ * flags after the name. Afterwards `self.opts()` has all flags.
+ */
+export function readWords(self: CommandUnknownOpts): RunWords {
+  const hasName = self.opts()['baseUrl'] === undefined && !startsWithDashes(self)
+  if (!hasName) return { name: undefined, program: self.args }
+  const [name, ...moreWords] = self.args
+  return { name, program: programAfterName(self, moreWords) }
+}
+
+/**
+ * Whether no name is before the `--`. Commander drops a `--` before the first word of the command, whose words are
+ * the last ones of its parent. So it is the word before them there:
+ *
+ *                                  self.parent.args               self.args
+ *     repoint run -- codex exec    run, --, codex, exec           codex, exec
+ *     repoint run work -- codex    run, work, --, codex           work, --, codex
+ */
+function startsWithDashes(self: CommandUnknownOpts): boolean {
+  const allWords = self.parent!.args
+  return allWords.at(-self.args.length - 1) === '--'
+}
+
+/** @throws UserError `usage` if the flags name another gateway */
+function programAfterName(self: CommandUnknownOpts, words: readonly string[]): readonly string[] {
+  const { operands, unknown } = self.parseOptions([...words])
+  refuseUnknownFlag(self, unknown)
+  if (self.opts()['baseUrl'] !== undefined)
+    throw new UserError({
+      code: 'usage',
+      message: 'The command names a saved gateway and --base-url',
+      hint: 'Use one of them: repoint run NAME -- COMMAND, or repoint run --base-url URL -- COMMAND',
+    })
+  return [...unknown, ...operands]
+}
+
+/** Rejects flags that repoint does not have. Prints help for `--help`. */
+function refuseUnknownFlag(self: CommandUnknownOpts, [first]: readonly string[]): void {
+  if (first === '-h' || first === '--help') self.help()
+  if (first?.startsWith('-')) self.error(`error: unknown option '${first}'`)
+}
+
+/** The first installed client for each program that a shell could start. */
+function firstInstalled(session: Session, clients: readonly Client[]): readonly Client[] {
+  return installedPrograms(session, clients).flatMap((program) =>
+    clientsCalled(session, clients, program).slice(0, 1),
+  )
+}
+
+/** The program of the user's shell. */
+function shellOf({ platform }: Session): readonly [string] {
+  const { env, os } = platform.machine
+  return os === 'win32' ? [env['ComSpec'] || 'cmd.exe'] : [env['SHELL'] || '/bin/sh']
+}
+
+/**
+ * Starts a shell with the usual variables and those of every client that needs no arguments. The other
+ * clients would use their own files, and repoint reports that.
+ */
+async function pointShell(
+  session: Session,
+  clients: readonly Client[],
+  request: LaunchRequest,
+): Promise<Launch> {
+  const list = request.list ?? (await readList(session, request.requester))
+  let { process } = request
+  let { access } = request.requester
+  let files: Launch['files'] = {}
+  const needArguments: string[] = []
+  for (const program of installedPrograms(session, clients)) {
+    try {
+      const called = clientsCalled(session, clients, program)
+      const launch = await pointProgram(session, called, { ...request, list, process })
+      access = launch.access
+
+      if (launch.args.length > 0) needArguments.push(program)
+      else {
+        process = { ...process, env: launch.env }
+        files = { ...files, ...launch.files }
+      }
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error
+      session.remark(`note: ${program} cannot use this gateway: ${error.message}`)
+    }
+  }
+
+  const { name, address } = access
+  const gateway = name === undefined ? address : `${name} (${address})`
+  session.remark(`A shell that uses ${gateway}. To leave it: exit`)
+  const gatewayFlags = name ?? `--base-url ${address} --key-env NAME`
+  for (const program of needArguments)
+    session.remark(
+      `note: ${program} ignores these variables. Start it with: repoint run ${gatewayFlags} -- ${program}`,
+    )
+  return { args: process.args, env: gatewayEnv(access, process.env), files, access }
+}
+
+function installedPrograms({ platform }: Session, clients: readonly Client[]): readonly string[] {
+  const programs = [...new Set(clients.map(({ program }) => program.command))]
+  return programs.filter((program) => platform.processes.which(program) !== undefined)
 }

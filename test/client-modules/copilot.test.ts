@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { firstRequest } from '../../src/clients/copilot/first-request.ts'
+import { firstRequest } from '../../src/clients/copilot/copilot.ts'
 import recordings from '../../src/clients/copilot/first-requests.json' with { type: 'json' }
 
 /** Recorded from Copilot 1.0.102, 2026-11-23. test/clients/copilot.test.ts compares with the program. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { shellSyntaxFor } from '../../src/commands/environment-client/shell-syntax.ts'
+import { shellSyntaxFor } from '../../src/commands/environment-client.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'

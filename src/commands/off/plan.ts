@@ -1,5 +1,8 @@
 /** What `repoint off` does for each client. */
+
+import { variableFindings } from '../../clients/checks/environment.ts'
 import { replacedOriginFinding } from '../../clients/checks/other-tools.ts'
+import { overrideFindings } from '../../clients/checks/overrides.ts'
 import type { Client } from '../../clients/contract/client.ts'
 import type { LoadedFiles } from '../../clients/contract/files.ts'
 import { usesSameCredentials, whyUnreadable } from '../../clients/contract/state.ts'
@@ -13,15 +16,16 @@ import {
 } from '../../clients/plan/own-service.ts'
 import { actionOf, type FileEdit } from '../../edits/types.ts'
 import { UserError, valueOrError } from '../../errors.ts'
-import type { Finding } from '../../finding.ts'
+import { asNoteWithLocation, type Finding } from '../../finding.ts'
 import { filesBeforeRuns } from '../../transaction/before-runs.ts'
 import type { Runs } from '../../transaction/record.ts'
+import { contextOf } from '../client-state/check-files.ts'
 import { oneClientPerFamily } from '../client-state/client-facts.ts'
 import { readClientFiles, withContents } from '../client-state/client-files.ts'
 import { clientNow, expectEditable } from '../client-state/client-now.ts'
 import { keysOfGateways } from '../client-state/known-keys.ts'
+import { versionOfPackage } from '../client-state/program/installed-program.ts'
 import type { Session } from '../screen/session.ts'
-import { remainingFindings } from './remaining.ts'
 
 /** What `off` does for one client. */
 export interface ClientOffPlan {
@@ -170,4 +174,67 @@ export function mismatchesIn(
       hint: 'Please report this bug.',
     })
   })
+}
+
+/** A client after `off`. */
+interface ClientAfterOff {
+  readonly after: LoadedFiles
+  readonly runs: Runs
+  /** The user named it, or `off` changes it. Otherwise findings that move no address are left out. */
+  readonly isConcerned: boolean
+}
+
+/**
+ * Reports the files and variables that still point a client at a gateway after `off`, because repoint does
+ * not edit them.
+ */
+function remainingFindings(
+  session: Session,
+  client: Client,
+  { after, runs, isConcerned }: ClientAfterOff,
+): readonly Finding[] {
+  const { label, config } = client
+  const { addresses = [], others = [] } = config.gatewayVariables ?? {}
+  const context = contextOf(session, client, after, runs)
+  const findingsFor = (variables: readonly string[]) => {
+    const effect = `${label} uses it, whatever its files say`
+    const watched = variables.map(
+      (name) => ({ name, code: 'still-at-gateway', effect, severity: 'warning' }) as const,
+    )
+    return [...variableFindings(context, watched)]
+  }
+
+  const overrides = [
+    ...overrideFindings(client, after, {}, () => versionOfPackage(session, client)),
+  ]
+  const addressFindings = findingsFor(addresses)
+  const isStillMoved =
+    addressFindings.length > 0 || overrides.some(({ severity }) => severity === 'error')
+  if (!isConcerned && !isStillMoved) return []
+
+  const findings = [
+    ...ownFileFindings(client, after),
+    ...overrides,
+    ...addressFindings,
+    ...findingsFor(others),
+  ]
+  return findings.map(asNoteWithLocation)
+}
+
+/** Reports what the client's own files still say because repoint did not change it. */
+function* ownFileFindings(client: Client, after: LoadedFiles): Generator<Finding> {
+  const { label } = client
+  const state = client.read(after)
+  const { baseUrl } = state.endpoint
+  const broken = whyUnreadable(state)
+  if (baseUrl !== undefined)
+    yield {
+      code: 'still-at-gateway',
+      severity: 'note',
+      message: `${label} still points at ${baseUrl}, because of a file that repoint does not edit`,
+      location: state.origins.baseUrl,
+      hint: 'Remove the address from that file.',
+    }
+  if (broken !== undefined)
+    yield { code: 'broken', severity: 'note', message: `${label} cannot read its files: ${broken}` }
 }

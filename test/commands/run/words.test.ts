@@ -1,7 +1,6 @@
 import { Command } from '@commander-js/extra-typings'
 import { describe, expect, test } from 'vitest'
-import { type RunWords, readWords } from '../../../src/commands/run/words.ts'
-import { command as run } from '../../../src/commands/run.ts'
+import { type RunWords, readWords, command as run } from '../../../src/commands/run.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 
 function wordsOf(line: string): RunWords {
