@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { balanceOf, requestBalance } from '../../src/gateway/balance.ts'
-import { knownWay } from '../../src/gateway/balance-ways.ts'
+import { balanceOf, knownWay, requestBalance } from '../../src/gateway/balance.ts'
 import { accessTo, aServer, key, sendJson } from './forged.ts'
 
 /** A gateway that knows one route, and answers everything else as a web server does. */
