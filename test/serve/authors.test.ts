@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { vendorErrorNames } from '../../src/serve/faults/vendor-errors.ts'
+import { vendorErrorNames } from '../../src/serve/faults/faults.ts'
 import type {
   GatewayOptions,
   GatewayScope,

@@ -1,8 +1,7 @@
 import { compact } from '../../compact.ts'
 import type { Protocol } from '../../protocols.ts'
-import type { Failure } from '../codecs/failure.ts'
-import { failures } from '../codecs/failure.ts'
-import { type VendorErrorName, vendorError, vendorErrorNames } from './vendor-errors.ts'
+import { type Failure, failures } from '../codecs/failure.ts'
+import errors from './vendor-errors.json' with { type: 'json' }
 
 /** Something that goes wrong on purpose: what, when, and how often. */
 export interface Fault extends FaultSelection, FaultEffects {}
@@ -59,6 +58,8 @@ const gatewayErrors = {
 } satisfies Readonly<Record<string, (model: string) => Failure>>
 
 type GatewayErrorName = keyof typeof gatewayErrors
+
+export const vendorErrorNames = Object.keys(errors) as readonly VendorErrorName[]
 
 /** All errors that a fault can cause: the imitated gateway's, then the vendors'. */
 export const faultNames = [
@@ -136,5 +137,49 @@ export class Faults {
     const matching = this.#states.filter(({ fault }) => matchesFault(fault, target, body))
     const faults = matching.filter(countMatch).map(({ fault }) => fault)
     return Object.assign({}, ...faults)
+  }
+}
+
+/**
+ * The errors of the vendors: of Anthropic on messages, of OpenAI elsewhere. They come from the vendors'
+ * error references and from the error types of their SDKs (openai 7.57.0, @anthropic-ai/sdk 1.12.0,
+ * 2026-11-23).
+ *
+ * The names are listed here, because the build creates no types from JSON.
+ */
+type VendorErrorName =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'request_too_large'
+  | 'context_length_exceeded'
+  | 'rate_limit_error'
+  | 'insufficient_quota'
+  | 'api_error'
+  | 'timeout_error'
+  | 'overloaded_error'
+
+interface VendorError {
+  readonly status: number
+  readonly type: string
+  readonly message: string
+  readonly code?: string
+}
+
+/** @param route selects the vendor */
+function vendorError(name: VendorErrorName, route: string, model: string): Failure {
+  const error: VendorError = errors[name][route === 'messages' ? 'anthropic' : 'openai']
+  const place = route === 'chat' ? 'messages' : 'input'
+
+  return {
+    ...error,
+    kind: 'failure',
+    shape: 'vendor',
+    message: error.message.replace('MODEL', model),
+    code: error.code ?? null,
+    ...(name === 'context_length_exceeded' ? { param: place } : {}),
+    // The vendors say when to retry. The time is short, so that test suites do not wait.
+    ...(name === 'rate_limit_error' ? { retryAfter: 1 } : {}),
   }
 }

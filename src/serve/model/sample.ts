@@ -1,10 +1,15 @@
 import { createContext, Script } from 'node:vm'
 import { type OutputUnit, type SchemaDraft, Validator } from '@cfworker/json-schema'
 import { type GenerateOptions, generateSync, type JsonSchema } from 'json-schema-faker'
-import { asList, asNumber, isObject, type JsonObject, toObject } from '../requests/json.ts'
-import { addDescribedLimits } from './described-limits.ts'
+import {
+  asList,
+  asNumber,
+  isObject,
+  type JsonObject,
+  readJson,
+  toObject,
+} from '../requests/json.ts'
 import formats from './formats.json' with { type: 'json' }
-import { shrink } from './shrink.ts'
 
 /** The time limit of a search, in ms. The patterns of a schema can take forever. */
 const maxSearchMs = 1_000
@@ -185,3 +190,119 @@ function schemaDraft(root: JsonObject): SchemaDraft {
 const formatGenerators = Object.fromEntries(
   Object.entries(formats).map(([name, text]) => [name, () => text]),
 )
+
+/**
+ * Adds the limits in descriptions to the schema. SDKs write limits that the vendor of messages rejects
+ * into the description, for the model to read: "min length: 3; max length: 5." (@ai-sdk/anthropic
+ * 4.0.105), `{minLength: 3}` (@anthropic-ai/sdk 1.12.0) or "minimum length 3, greater than 2"
+ * (@mastra/core 1.71.0, 2026-11-23).
+ */
+function addDescribedLimits(schema: unknown): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema
+  for (const inner of Object.values(schema)) addDescribedLimits(inner)
+  const { description } = schema as JsonObject
+  if (typeof description === 'string' && 'type' in schema)
+    Object.assign(schema, { ...parseLimits(description.split('\n').at(-1)!), ...schema })
+  return schema
+}
+
+const keywordPattern =
+  /(?:^|; |, |\{)(minimum|maximum|exclusive ?minimum|exclusive ?maximum|multiple ?of|min ?length|max ?length|pattern|min ?items|max ?items|unique ?items|min ?properties|max ?properties|format): /gi
+
+/** Phrases for limits, with their schema keywords. A length applies to texts and to lists. */
+const limitPhrases: readonly (readonly [pattern: RegExp, ...keywords: string[]])[] = [
+  [/minimum length (\d+)/, 'minLength', 'minItems'],
+  [/maximum length (\d+)/, 'maxLength', 'maxItems'],
+  [/exact length (\d+)/, 'minLength', 'maxLength', 'minItems', 'maxItems'],
+  [/greater than (-?[\d.]+)/, 'exclusiveMinimum'],
+  [/lower than (-?[\d.]+)/, 'exclusiveMaximum'],
+  [/greater than or equal to (-?[\d.]+)/, 'minimum'],
+  [/lower than or equal to (-?[\d.]+)/, 'maximum'],
+  [/multiple of ([\d.]+)/, 'multipleOf'],
+  [/input must match this regex (.+)$/, 'pattern'],
+]
+
+function parseLimitPhrases(line: string): readonly (readonly [string, unknown])[] {
+  const format = /a valid ([a-z-]+)/.exec(line)?.[1] ?? ''
+  const limits = limitPhrases.flatMap(([pattern, ...keywords]) => {
+    const limit = pattern.exec(line)?.[1]
+    if (limit === undefined) return []
+    const value = keywords[0] === 'pattern' ? limit : Number(limit)
+    return keywords.map((keyword) => [keyword, value] as const)
+  })
+  return Object.hasOwn(formats, format) ? [...limits, ['format', format]] : limits
+}
+
+function parseLimits(line: string): JsonObject {
+  const matches = [...line.matchAll(keywordPattern)]
+  if (matches.length === 0) return Object.fromEntries(parseLimitPhrases(line))
+
+  return Object.fromEntries(
+    matches.map((match, index) => {
+      const keyword = match[1]!.replace(/ (.)/g, (_, letter: string) => letter.toUpperCase())
+      const end = matches[index + 1]?.index ?? line.length - 1
+      const valueText = line.slice(match.index + match[0].length, end)
+      const value = readJson(valueText)
+      return [keyword, value === undefined ? valueText : value]
+    }),
+  )
+}
+
+/** A list or an object that is being shrunk. */
+type ShrinkTarget = Record<string | number, unknown>
+
+/** Replaces a value, and keeps the replacement if the whole still fits. */
+type TryValue = (candidate: unknown) => boolean
+
+/** Shrinks a member of `holder` step by step, as long as the whole fits. */
+function shrink(holder: ShrinkTarget, key: string | number, fits: () => boolean): void {
+  const tryValue: TryValue = (candidate) => {
+    const before = holder[key]
+    holder[key] = candidate
+    if (fits()) return true
+    holder[key] = before
+    return false
+  }
+
+  const value = holder[key]
+  if (typeof value === 'string') shrinkText(value, tryValue)
+  if (typeof value === 'number') shrinkNumber(value, tryValue)
+  if (value === true) tryValue(false)
+  if (typeof value !== 'object' || value === null) return
+
+  for (const name of Object.keys(value).reverse()) tryValue(removeMember(holder[key], name))
+  const remaining = holder[key] as ShrinkTarget
+  for (const name of Object.keys(remaining)) shrink(remaining, name, fits)
+}
+
+function removeMember(holder: unknown, name: string): unknown {
+  if (Array.isArray(holder)) return holder.toSpliced(Number(name), 1)
+  const { [name]: _, ...remaining } = holder as ShrinkTarget
+  return remaining
+}
+
+function shrinkNumber(value: number, tryValue: TryValue): void {
+  const whole = Math.trunc(value) + 0
+  let number = tryValue(whole) ? whole : value
+  for (let step = number; Math.abs(step) >= 1; step = Math.trunc(step / 2))
+    while (Math.abs(step) <= Math.abs(number) && tryValue(number - step)) number -= step
+}
+
+const signs = [...'abcdefghijklmnopqrstuvwxyz0123456789']
+
+function shrinkText(value: string, tryValue: TryValue): void {
+  if (Object.values(formats).includes(value)) return
+  let text = value
+  for (let step = value.length; step >= 1; step = Math.trunc(step / 2))
+    for (let index = text.length - step; index >= 0; index -= step) {
+      const shorter = text.slice(0, index) + text.slice(index + step)
+      if (tryValue(shorter)) text = shorter
+    }
+
+  if (tryValue('a'.repeat(text.length))) return
+
+  for (let index = 0; index < text.length; index++) {
+    const candidates = signs.map((sign) => text.slice(0, index) + sign + text.slice(index + 1))
+    text = candidates.find(tryValue) ?? text
+  }
+}

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Protocol } from '../../../protocols.ts'
 import { type MemberRules, noRules, protocolRules } from '../data/rules.ts'
 import {
@@ -14,8 +15,6 @@ import {
 } from '../data/shapes.ts'
 import { isMissing, isObject, type JsonObject } from '../json.ts'
 import { type Problem, problemAt } from '../rejection.ts'
-import { selectAlternatives } from './select-alternatives.ts'
-import { nameProblem, valueProblem } from './value-problems.ts'
 
 /**
  * Checks each member of a body, at any depth: its name, its kind and its choices by the types of the
@@ -217,4 +216,132 @@ function wrongChoice(
   const choices = rules.choices ?? typeChoices
   if (typeChoices.includes(value as string) || choices.includes(value as string)) return undefined
   return { type: 'not-a-choice', path: [], choices, value }
+}
+
+/** The alternatives of a union that an object may be. */
+type Selection =
+  /** `type`: the `type` of the object, or the one that it has by default. */
+  | {
+      readonly kind: 'found'
+      readonly forms: readonly ObjectForm[]
+      readonly type: string | undefined
+    }
+  | { readonly kind: 'rejected'; readonly problem: Problem }
+  /** The vendor accepts an alternative that the types lack. */
+  | { readonly kind: 'not-in-types' }
+
+/** Selects the alternatives by the object's `type`, and among these by its `role`. */
+function selectAlternatives(
+  alternatives: readonly ObjectForm[],
+  object: JsonObject,
+  rules: MemberRules,
+): Selection {
+  let forms = alternatives
+  let type: string | undefined
+
+  for (const name of ['type', 'role']) {
+    const tagged = forms.filter((form) => memberChoices(form, name) !== undefined)
+    if (tagged.length === 0) continue
+
+    const tag = object[name]
+    const matching = isMissing(tag)
+      ? forms.filter((form) => isOptionalTag(form, name))
+      : tagged.filter((form) => memberChoices(form, name)!.includes(tag as string))
+    if (matching.length === 0) return rejectTag(tagged, name, tag, rules)
+
+    forms = matching
+    if (name === 'type')
+      type = isMissing(tag) ? memberChoices(matching[0]!, name)?.[0] : String(tag)
+  }
+
+  return { kind: 'found', forms, type }
+}
+
+function isOptionalTag(form: ObjectForm, name: string): boolean {
+  return memberChoices(form, name) === undefined || !form.required.includes(name)
+}
+
+function rejectTag(
+  tagged: readonly ObjectForm[],
+  name: string,
+  tag: unknown,
+  rules: MemberRules,
+): Selection {
+  const vendorChoices = rules.members.get(name)?.choices
+  if (vendorChoices?.includes(tag as string)) return { kind: 'not-in-types' }
+  if (isMissing(tag)) return { kind: 'rejected', problem: { type: 'missing', path: [name] } }
+
+  const typeChoices = new Set(tagged.flatMap((form) => memberChoices(form, name)!))
+  const choices = vendorChoices ?? [...typeChoices]
+  const problem: Problem = { type: 'unknown-tag', path: [], name, choices, value: tag }
+  return { kind: 'rejected', problem }
+}
+
+/** The problem of a value of the right kind with its rules: its limits, its pattern, or no support for it. */
+function valueProblem(value: unknown, rules: MemberRules): Problem | undefined {
+  if (rules === noRules) return undefined
+  const { pattern, unsupported } = rules
+
+  const problem =
+    typeof value === 'number'
+      ? numberProblem(value, rules)
+      : lengthProblem(value, lengthBounds(value, rules))
+  if (problem !== undefined) return problem
+
+  if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value))
+    return { type: 'not-matching', path: [], pattern, value }
+  return unsupported !== undefined && isRequested(value, rules)
+    ? { type: 'unsupported', path: [], feature: unsupported, value }
+    : undefined
+}
+
+function numberProblem(
+  value: number,
+  { minimum, maximum, isInteger }: MemberRules,
+): Problem | undefined {
+  const kind = isInteger ? 'integer' : 'number'
+  if (isInteger && !Number.isInteger(value)) return { type: 'wrong-kind', path: [], kind, value }
+  if (minimum !== undefined && value < minimum)
+    return { type: 'too-small', path: [], kind, limit: minimum, value }
+  if (maximum !== undefined && value > maximum)
+    return { type: 'too-large', path: [], kind, limit: maximum, value }
+  return undefined
+}
+
+type Bounds = readonly [minimum: number | undefined, maximum: number | undefined]
+
+function lengthProblem(value: unknown, [minimum, maximum]: Bounds): Problem | undefined {
+  if (maximum !== undefined && valueLength(value) > maximum)
+    return { type: 'too-long', path: [], limit: maximum, value }
+  if (minimum !== undefined && valueLength(value) < minimum)
+    return { type: 'too-short', path: [], limit: minimum, value }
+  return undefined
+}
+
+function lengthBounds(value: unknown, rules: MemberRules): Bounds {
+  if (typeof value === 'string') return [rules.minLength, rules.maxLength]
+  return typeof value === 'object' ? [rules.minEntries, rules.maxEntries] : [undefined, undefined]
+}
+
+/** The length of a string, or the number of entries or members. */
+function valueLength(value: unknown): number {
+  return typeof value === 'string' ? value.length : Object.keys(value as object).length
+}
+
+/** Whether a value requests the feature that this gateway does not support. */
+function isRequested(value: unknown, { requestedBy, notRequestedBy = [] }: MemberRules): boolean {
+  if (requestedBy !== undefined) return Array.isArray(value) && value.includes(requestedBy)
+  return !notRequestedBy.some((harmless) => isDeepStrictEqual(harmless, value))
+}
+
+/** The problem of the name of an entry of a map. */
+function nameProblem(
+  name: string,
+  { maxNameLength, namePattern }: MemberRules,
+): Problem | undefined {
+  if (maxNameLength !== undefined && name.length > maxNameLength)
+    return { type: 'too-long', path: [], limit: maxNameLength, value: name }
+  return namePattern !== undefined && !new RegExp(namePattern).test(name)
+    ? { type: 'not-matching', path: [], pattern: namePattern }
+    : undefined
 }
