@@ -1,7 +1,7 @@
 import { win32 } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { clientRows, environmentRows, loadClient } from '../../../../src/clients/list.ts'
-import { packagedVersion } from '../../../../src/commands/client-state/program/packaged-version.ts'
+import { packagedVersion } from '../../../../src/commands/client-state/program/installed-program.ts'
 import type { Files } from '../../../../src/platform/platform.ts'
 import { aHome } from '../../../support/home.ts'
 import { worldIn } from '../../../support/world.ts'
