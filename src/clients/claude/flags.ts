@@ -7,17 +7,6 @@ import {
   reasoningEffortFlag,
 } from '../options/flags.ts'
 
-declare module '../contract/options.ts' {
-  interface ClientOptions {
-    /** Claude Code lists the gateway's models in its picker. */
-    readonly isDiscovering?: boolean
-    /** Claude Code does not send its attribution block. */
-    readonly hidesAttribution?: boolean
-    /** Claude Code sends no experimental betas, and nothing that belongs to them. */
-    readonly sendsNoBetas?: boolean
-  }
-}
-
 /**
  * The *slots*: Claude Code chooses one for each task, and sends the model of that slot. Newer versions have
  * `fable`. A slot's *pin* is the model that the settings name for it (`ANTHROPIC_DEFAULT_OPUS_MODEL`). Without a

@@ -411,15 +411,6 @@ function partsOf(id: string): readonly number[] {
 
 // The options.
 
-declare module '../contract/setup.ts' {
-  interface ResolvedOptions {
-    /** The top-level `model` of the settings: a slot, or a model that is in no slot. */
-    readonly start?: string
-    readonly slotModels?: Pins
-    readonly subagentModel?: string
-  }
-}
-
 /**
  * The options of `claude`: it pins only the models that the user requested and those whose IDs the gateway
  * does not have.

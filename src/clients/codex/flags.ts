@@ -8,21 +8,6 @@ import {
   switchFlags,
 } from '../options/flags.ts'
 
-declare module '../contract/options.ts' {
-  interface ClientOptions {
-    /** auth.json keeps its login, and the gateway's key is in a separate file. */
-    readonly keepsLogin?: boolean
-    /** Codex reads its models from a file of repoint's. */
-    readonly hasModelsFile?: boolean
-    /** The earlier provider keeps its old key, in config.toml. */
-    readonly keepOldGateway?: boolean
-  }
-  interface EnumOptions {
-    /** How Codex searches the web, with a tool that only the vendor's server runs. */
-    readonly webSearch?: string
-  }
-}
-
 export const effortPath = ['model_reasoning_effort']
 export const searchPath = ['web_search']
 

@@ -5,8 +5,7 @@ import type { Protocol } from '../../gateway/types.ts'
 export const defaultProviderId = 'gateway'
 
 /**
- * The options that the user can choose for a client: by flags, a team's file, an import link or a prompt. A
- * client adds those that only its own folder reads in its flags.ts (`declare module`).
+ * The options that the user can choose for a client: by flags, a team's file, an import link or a prompt.
  *
  * Most clients have one `model`. Claude Code has slots, which hold a model each, and starts with one of them:
  *
@@ -40,12 +39,32 @@ export interface ClientOptions extends EnumOptions {
   /** The model that the client starts with, if it is in no slot. No flag sets it: the files of a client may. */
   readonly startModel?: string
   readonly subagentModel?: string
+
+  // For Claude Code.
+
+  /** It lists the gateway's models in its picker. */
+  readonly isDiscovering?: boolean
+  /** It does not send its attribution block. */
+  readonly hidesAttribution?: boolean
+  /** It sends no experimental betas, and nothing that belongs to them. */
+  readonly sendsNoBetas?: boolean
+
+  // For Codex.
+
+  /** auth.json keeps its login, and the gateway's key is in a separate file. */
+  readonly keepsLogin?: boolean
+  /** It reads its models from a file of repoint's. */
+  readonly hasModelsFile?: boolean
+  /** The earlier provider keeps its old key, in config.toml. */
+  readonly keepOldGateway?: boolean
 }
 
 /** The options that hold one value of a fixed list, which is in the flag of each: see `EnumFlag`. */
 export interface EnumOptions {
   /** How long the model reasons. */
   readonly reasoningEffort?: string
+  /** How Codex searches the web, with a tool that only the vendor's server runs. */
+  readonly webSearch?: string
 }
 
 export type OptionName = keyof ClientOptions

@@ -91,10 +91,7 @@ export interface RejectedModel extends ModelAndProtocol {
   readonly error: UserError
 }
 
-/**
- * All options of a client, decided. A client adds what only its own folder reads, where it decides it
- * (`declare module`).
- */
+/** All options of a client, decided. */
 export interface ResolvedOptions {
   /** The name of the model in reports. */
   readonly model: string
@@ -129,6 +126,13 @@ export interface ResolvedOptions {
   readonly offersWholeCatalog: boolean
   /** A file that describes models for the client: its text, and their IDs. */
   readonly modelsFile?: { readonly text: string; readonly ids: readonly string[] }
+
+  // For Claude Code.
+
+  /** The top-level `model` of its settings: a slot, or a model that is in no slot. */
+  readonly start?: string
+  readonly slotModels?: Readonly<Record<string, string>>
+  readonly subagentModel?: string
 }
 
 /** A model in a client's picker. */
