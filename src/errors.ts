@@ -150,7 +150,6 @@ function asUserError(error: unknown): UserError {
   })
 }
 
-/** How to format an error. */
 export interface ErrorFormat {
   readonly json: boolean
   /** Masks secrets in a text. */

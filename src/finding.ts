@@ -59,7 +59,6 @@ export type Topic =
 export type Findings = Iterable<Finding>
 
 export interface StoppableProcess {
-  /** The command that stops it. */
   readonly stopCommand: string
   /** Returns why it may still run, or undefined. */
   stop(): Promise<string | undefined>
@@ -123,7 +122,6 @@ function namesFile(message: string, path: string): boolean {
   return message.includes(path) || below.some((rest) => path.endsWith(rest))
 }
 
-/** The finding as a note, with its location in the message. */
 export function asNoteWithLocation(finding: Finding): Finding {
   const { code, hint } = finding
   return { code, severity: 'note', message: messageWithLocation(finding), hint }

@@ -48,7 +48,6 @@ function isUnknownKey({ type, expected }: v.BaseIssue<unknown>): boolean {
 export const text = v.string(({ input }) => `must be text, not ${describeKind(input)}`)
 export const flag = v.boolean(({ input }) => `must be true or false, not ${describeKind(input)}`)
 
-/** A whole number. */
 export function integer(minimum: number, maximum: number) {
   const message = `must be a whole number from ${minimum} to ${maximum}`
   return v.pipe(

@@ -45,7 +45,6 @@ export function isPlainWord(secret: string): boolean {
   return /^(?:[A-Z]?[a-z]+|[A-Z]+)(?:-(?:[a-z]+|[A-Z]+))*$/.test(secret) && secret.length < 20
 }
 
-/** Whether a text is an import link, which contains a key. */
 export function isImportLink(text: string): boolean {
   return /^\s*["'<]?ccswitch:/i.test(text)
 }

@@ -68,7 +68,6 @@ function resolveLiteral(
   return { ...resolved, findings: [...resolved.findings, note] }
 }
 
-/** The input with other models in the catalog. */
 function withCatalogModels(input: ResolveInput, models: readonly CatalogModel[]): ResolveInput {
   const { catalogAnswer } = input.gatewayInfo
   if (catalogAnswer.kind !== 'received') return input

@@ -91,7 +91,6 @@ async function askName(session: Session): Promise<string> {
   })
 }
 
-/** The clients that repoint has set up. */
 async function idsSetUp(session: Session, runs: Runs) {
   const { setUp, skipped } = await clientsSetUp(session, runs)
   reportSkipped(session, skipped)

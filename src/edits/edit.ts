@@ -188,7 +188,6 @@ interface KeysToEdit {
   readonly start: ParsedText
   readonly fileName: string
   readonly settings: readonly Setting[]
-  /** The paths of the keys to remove. */
   readonly removed: readonly SettingPath[]
   /** Removes the blank line above a table's header together with the header. */
   readonly withBlankLine?: boolean

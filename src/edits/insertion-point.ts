@@ -37,7 +37,6 @@ export interface InsertionPoint {
   readonly isNextToSiblings: boolean
 }
 
-/** A new setting with its place. */
 export interface PlacedSetting {
   readonly point: InsertionPoint
   /** Relative to the container. */

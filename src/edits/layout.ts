@@ -45,7 +45,6 @@ interface Separator {
   readonly text: string
 }
 
-/** The separator before a member. */
 export function separatorBefore(text: string, member: Member): Separator {
   const { kind, members, owner, start } = member.container
   const position = Math.max(1, members.indexOf(member))

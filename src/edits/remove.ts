@@ -121,7 +121,6 @@ function memberRemoval(
     : removeWithComma(text, removal, comma)
 }
 
-/** A member to remove, and what is next to it. */
 interface MemberRemoval {
   readonly member: Member
   readonly tail: ReturnType<typeof findTail>

@@ -33,7 +33,6 @@ export interface ListElement {
   readonly isFirst?: true
 }
 
-/** A value in a configuration file. */
 export type ConfigValue =
   | string
   | number

@@ -76,7 +76,6 @@ export function startBalanceRequest(
   }
 }
 
-/** Requests the balance in one way. */
 export async function requestBalance(
   access: GatewayAccess,
   way: BalanceWay,

@@ -72,7 +72,6 @@ export class GatewayRequester {
     return { ...this.#current, baseUrls: answered }
   }
 
-  /** Closes the idle connections. */
   async hangUp(): Promise<void> {
     for (const access of this.#used) await closeIdleConnections(access)
   }
@@ -313,7 +312,6 @@ interface Product {
   readonly baseUrl: string
 }
 
-/** A base URL that answered. */
 interface AnsweredBaseUrl {
   readonly side: keyof BaseUrls
   readonly baseUrl: string

@@ -123,7 +123,6 @@ export interface AcceptedResponses {
   readonly repeats?: readonly string[]
 }
 
-/** The client whose first request a probe sends. */
 export interface Sender extends FirstRequest {
   /** The client's name, as shown. */
   readonly label: string

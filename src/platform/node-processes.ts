@@ -4,7 +4,6 @@ import { ifPossible } from '../errors.ts'
 import type { Machine, Processes } from './platform.ts'
 import { windowsTool } from './windows-tool.ts'
 
-/** The processes of this machine. */
 export function nodeProcesses(machine: Machine, host: string): Processes {
   return {
     pid: process.pid,

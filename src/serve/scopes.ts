@@ -36,7 +36,6 @@ export class Scope {
   readonly recording: Recording | undefined
   /** Whether somebody wrote an answer, in a scenario or as a function. */
   readonly hasAnswers: boolean
-  /** The models with recorded answers. */
   readonly recordedModels: readonly string[]
 
   private constructor(
@@ -195,7 +194,6 @@ export class Scopes {
     if (this.#all.delete(scope)) await scope.close()
   }
 
-  /** Finds the scope of a key. Undefined if no scope has it. */
   find(key: string): Scope | undefined {
     for (const scope of this.#all) if (scope.hasKey(key)) return scope
     return undefined

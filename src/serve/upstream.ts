@@ -134,7 +134,6 @@ function keyHeaders({ auth }: LogEntry, key: string): OutgoingHttpHeaders {
   }
 }
 
-/** Records the requested model in the log, if the body names one. */
 function logModel(entry: LogEntry): void {
   const body = parseJsonObject(entry.requestBody)
   if (body === undefined) return

@@ -40,7 +40,6 @@ export interface ServedClient extends ModelAndProtocol {
   readonly gateway: Pick<Gateway, 'address' | 'key' | 'keyHeader' | 'baseUrls'>
 }
 
-/** Remembers that a gateway has just served a client. */
 export function rememberServed(platform: Platform, client: ServedClient): void {
   const id = servedId(client)
   const others = servedLines(platform).filter((line) => !line.startsWith(id))

@@ -95,7 +95,6 @@ export function savedExtras(session: MaskingSession) {
   }
 }
 
-/** The base URLs of the saved gateway with this address. */
 export function savedBaseUrls(world: World, address: string): BaseUrls | undefined {
   const saved = savedGatewayAt(world, address)
   return saved && baseUrlsOf(saved)

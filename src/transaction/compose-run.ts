@@ -114,7 +114,6 @@ function recordedFile(
   }
 }
 
-/** A setting as a run records it. */
 function recordedSetting(change: SettingChange, edit: FileEdit, plan: Plan): RecordedSetting {
   const { path, role, isSecret, rewrittenByClient } = change
   const setting = {

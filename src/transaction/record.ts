@@ -26,7 +26,6 @@ export interface RunRecord {
   readonly id: string
   /** ISO 8601, UTC. */
   readonly at: string
-  /** The home folder of the run. */
   readonly home: string
   readonly kind: RunKind
   readonly command: string
@@ -39,7 +38,6 @@ export interface RunRecord {
   readonly model?: string
   /** What an undo or a redo undid. */
   readonly undoes?: readonly RunPart[]
-  /** The settings that this undo kept. */
   readonly kept?: readonly KeptSetting[]
   /** In a merged run: how many runs it consists of. */
   readonly mergedRuns?: number

@@ -126,7 +126,6 @@ export function readIfExists(
   }
 }
 
-/** The path with its symlinks resolved, as far as it exists. */
 export function resolveExisting(files: Files, path: string): string {
   const missing = missingFolders(files, path)
   if (missing.length > 0) return resolveMissing(files, path, missing) ?? path

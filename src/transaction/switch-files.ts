@@ -31,7 +31,6 @@ import type { StatePaths } from './records/state-folder.ts'
 import { recoverUnderLock } from './recover.ts'
 import { removeStage, stageDeletion, switchFile, versionOnDisk, writeTemp } from './stage.ts'
 
-/** A switch of files in progress. */
 interface FileSwitch {
   readonly world: World
   readonly paths: StatePaths

@@ -101,7 +101,6 @@ export function variablesToRemove(
 
 /** A proxy that a client also uses for an address on this machine. */
 interface LoopbackProxy {
-  /** The variable that names the proxy. */
   readonly variable: string
   readonly host: string
   /** The value that `NO_PROXY` must have. */

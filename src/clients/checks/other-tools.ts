@@ -115,7 +115,6 @@ export function* addressFindings(
   })
 }
 
-/** The tool that writes this placeholder. */
 export function placeholderOf(key: string | undefined): string | undefined {
   const text = key?.toLowerCase()
   return tools.find(({ placeholders = [] }) => placeholders.some((one) => one === text))?.name

@@ -32,7 +32,6 @@ export const settingOptions: readonly SettingOption[] = [
   { ...reasoningEffortFlag, path: ['env', effortVariable] },
 ]
 
-/** The flags of Claude Code, which has a model for each slot. */
 export const claudeFlags: readonly ClientFlag[] = [
   { ...modelFlag, help: 'pin the model of the chosen slot' },
   {

@@ -310,7 +310,6 @@ const standIns: Readonly<Record<Slot, readonly Slot[]>> = {
  */
 function fillSlots(options: {
   readonly input: ResolveInput
-  /** The slot that the client starts with. */
   readonly startSlot: Slot
   readonly pins: Pins
   readonly version: string | undefined

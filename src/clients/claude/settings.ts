@@ -221,7 +221,6 @@ export function isOn(value: string | undefined): boolean {
   return ['1', 'true', 'yes', 'on'].includes(value?.trim().toLowerCase() ?? '')
 }
 
-/** The pins of the slots that have one. */
 export type Pins = Readonly<Partial<Record<Slot, string>>>
 
 export function pinsIn({ env }: Pick<ClaudeSettings, 'env'>): Pins {

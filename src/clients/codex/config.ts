@@ -297,7 +297,6 @@ export function keySourceOf(table: Table | undefined): KeySource {
   return { kind: isElsewhere ? 'elsewhere' : 'none' }
 }
 
-/** The key in the Authorization header of a table. */
 function authorizationIn(table: Table): string | undefined {
   const [header] = textMembers(table['http_headers']).filter(({ name }) => isAuthorization(name))
   return header?.value.replace(/^Bearer /i, '')

@@ -203,7 +203,6 @@ function whyNoKey(file: LoadedFile): string | undefined {
   return keyInFile(file) === undefined ? `${keyFileName} has more than one line` : undefined
 }
 
-/** The key that Codex sends from the key file. */
 export function keyInFile(file: LoadedFile): string | undefined {
   const key = parseFile(file).text(['key'])
   return key === undefined || /[\r\n]/.test(key) ? undefined : key

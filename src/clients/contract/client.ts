@@ -136,7 +136,6 @@ export interface ClientModule {
 
 /** The parts of a request that a client's settings can add. */
 export interface SendingRules {
-  /** Whether the client can send additional headers. */
   readonly headers: boolean
   /** The client can send query parameters. */
   readonly queries?: true

@@ -10,7 +10,6 @@ export interface ConfigRules {
   readonly folderFiles: readonly FolderFiles[]
   /** The texts that the client replaces when it reads its files. */
   readonly interpolation: Interpolation
-  /** Provider IDs that the client already uses. */
   readonly reservedProviderIds?: readonly string[]
   /** The environment variables that override the client's files. */
   readonly gatewayVariables?: GatewayVariables

@@ -81,7 +81,6 @@ export interface ClientFlag {
   readonly toOptions: (value: string | number | boolean) => ClientOptions
 }
 
-/** The flag of an option with a fixed list of values. */
 export interface EnumFlag extends ClientFlag {
   readonly option: keyof EnumOptions
   readonly choices: readonly string[]

@@ -5,7 +5,6 @@ import type { Machine } from '../../platform/platform.ts'
 export interface Program {
   // Finding it, and its versions.
 
-  /** The command that starts the client. */
   readonly command: string
   /**
    * The npm packages that contain the client. `*` at the end matches a platform: `@openai/codex-*` is
@@ -73,7 +72,6 @@ export interface Program {
 /** A client's `first-requests.json`, which `scripts/record-first-requests.js` writes. */
 export interface Recordings {
   readonly date: string
-  /** The newest version that was run. */
   readonly newest: string
   /** Each tool as the newest version sends it, by its name in `requests`. */
   readonly tools: Readonly<Record<string, object>>
@@ -100,7 +98,6 @@ export interface RecordedRequest {
 export interface ProgramFacts {
   /** Absent: it is not installed, or unknown; then the newest counts. */
   readonly version?: string
-  /** The list of models that it prints. */
   readonly printedModels?: string
 }
 

@@ -6,7 +6,6 @@ import type { ClientOptions, OptionName } from './options.ts'
 /** A client's settings, as its files say now. */
 export interface ClientState {
   readonly endpoint: Endpoint
-  /** The options that the client reads in its files. */
   readonly options: ClientOptions
   /** Options that no file sets: their values here are the client's default. */
   readonly unsetOptions?: readonly OptionName[]
@@ -33,7 +32,6 @@ export interface Endpoint {
   readonly key?: string
   /** Where a key comes from that no file holds. `elsewhere`: the client runs a program or reads another file. */
   readonly keyFrom?: { readonly variable: string } | 'elsewhere' | undefined
-  /** The header that holds the key, if there is one. */
   readonly keyHeader: KeyHeader
   readonly headers?: readonly ExtraHeader[]
   readonly query?: readonly QueryParameter[]

@@ -102,12 +102,10 @@ export function withoutValues<File extends ParsedFile>(file: File): File {
   }
 }
 
-/** Parses the file of a kind. */
 export function parseKind(files: LoadedFiles, kind: string): ParsedFile {
   return parseFile(fileOf(files, kind))
 }
 
-/** Parses the layers of a kind. */
 export function parseLayers(files: LoadedFiles, kind: string): readonly ParsedFile[] {
   return filesOfKind(files, kind).map(parseFile)
 }

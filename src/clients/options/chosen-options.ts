@@ -52,7 +52,6 @@ export function modelsIn(options: ClientOptions): readonly string[] {
   return [...new Set(all.filter((id) => id !== undefined))]
 }
 
-/** The options without these models. */
 export function withoutModels(options: ClientOptions, ids: readonly string[]): ClientOptions {
   return withModels(options, (id) => (ids.includes(id) ? undefined : id))
 }

@@ -74,7 +74,6 @@ export function switchFlags(
   ]
 }
 
-/** The flag of an option with a fixed list of values. */
 export function enumFlag(parts: Omit<EnumFlag, 'toOptions'>): EnumFlag {
   return { ...parts, toOptions: (value) => ({ [parts.option]: String(value) }) }
 }

@@ -216,7 +216,6 @@ const files: ClientModule['files'] = (machine, disk) => {
   ]
 }
 
-/** The files as pi reads them. */
 interface PiFiles {
   readonly models: StrictFile
   /** Plain JSON. If pi cannot read it, it reports that and uses the first model that it has a key for. */
@@ -350,7 +349,6 @@ function incompleteProvider({ root }: StrictFile, except?: string): string | und
   return undefined
 }
 
-/** A provider as pi uses it. */
 interface UsedProvider extends PiProvider {
   /** Its entry in auth.json. */
   readonly login?: Table

@@ -17,7 +17,6 @@ interface EditRequest {
   readonly sensitiveSettings: SensitiveSettings
   readonly file: LoadedFile
   readonly changes: readonly SettingChange[]
-  /** The fixes of any files of the client. */
   readonly fixes?: readonly FileFix[]
 }
 
@@ -81,9 +80,7 @@ interface OneFile {
   readonly client: ClientName
   readonly sensitiveSettings: SensitiveSettings
   readonly kind: string
-  /** Reads the file as the client does. */
   readonly read: (file: LoadedFile) => StrictFile
-  /** The changes that a setup makes to the file. */
   readonly changes: (
     file: LoadedFile,
     target: SetupTarget,

@@ -33,13 +33,11 @@ export interface PresentEntry {
   readonly path: SettingPath
   /** Empty: the entry is new. */
   readonly now: Table
-  /** It is for another gateway. */
   readonly isOtherGateway: boolean
   /** It is for another model. */
   readonly isOtherModel?: boolean
 }
 
-/** A new entry with these members. */
 export function newEntry(members: readonly EntryMember[]): Table {
   return overlaid({}, members)
 }

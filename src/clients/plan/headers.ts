@@ -175,7 +175,6 @@ function tableChanges({
 /** Undo restores such a member with the address, like a key: alone, it would be sent to another address. */
 const secretMember = { isSecret: true, role: 'key' } as const
 
-/** The text values of a table, with their names. */
 export function textMembers(table: ConfigValue | undefined) {
   return Object.entries(isTable(table) ? table : {}).flatMap(([name, value]) =>
     typeof value === 'string' ? [{ name, value }] : [],

@@ -18,7 +18,6 @@ import { offeredIn } from '../models/picker.ts'
 import { type EntryMember, listChanges } from './entries.ts'
 import { withoutForeignSettings } from './foreign-settings.ts'
 
-/** The table of a model. */
 export interface ModelTable {
   readonly name: string
   readonly table: Table

@@ -48,7 +48,6 @@ export interface FilesFromRecords {
   readonly settingsOfRuns: ReadonlyMap<string, readonly TouchedSetting[]>
 }
 
-/** A setting that an edit may change. */
 type TouchedSetting = Omit<SettingChange, 'value'>
 
 /** Whether its files point a client at a gateway, or contain a gateway's key. */

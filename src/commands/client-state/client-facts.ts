@@ -25,7 +25,6 @@ export interface ClientNow {
   readonly state: ClientState
   /** The gateway that it uses. Undefined: its own service. */
   readonly gateway: Gateway | undefined
-  /** The options that it is set up with. */
   readonly options: ClientOptions
   /** A setup of repoint is active. */
   readonly isSetUpByRepoint: boolean
@@ -35,7 +34,6 @@ export interface ClientNow {
   readonly findings: readonly Finding[]
 }
 
-/** The recorded runs of a client's family. */
 export function runsOf({ id }: Pick<ClientName, 'id'>, runs: Runs): Runs {
   const ids = familyIds(id)
   return runs.filter(({ clients }) => clients.some((client) => ids.includes(client)))
@@ -50,7 +48,6 @@ function gatewaysOfClient({ id }: ClientName, runs: Runs): readonly RunGateway[]
   })
 }
 
-/** The base URLs that repoint wrote for this client. */
 export function writtenBaseUrls(client: Client, runs: Runs): readonly string[] {
   const baseUrls = gatewaysOfClient(client, runs).flatMap((gateway) =>
     client.protocols.map((protocol) => baseUrlFor(gateway, protocol)),

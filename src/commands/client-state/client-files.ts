@@ -48,7 +48,6 @@ function expectParsed(session: Session, { label }: Client, file: LoadedFile): vo
   })
 }
 
-/** Which files of a client are listed. */
 interface FilesToList {
   /** The client's working folder. Absent: the current one. */
   readonly cwd?: string

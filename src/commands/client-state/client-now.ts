@@ -220,7 +220,6 @@ export async function clientsSetUp(
 
 const fixHint = 'Fix the file, then run the command again.'
 
-/** Reports the clients that are skipped. */
 export function reportSkipped(session: Session, skipped: readonly ClientNow[]): void {
   for (const { client, state } of skipped) {
     const message = `Skipped ${client.label}: it cannot read ${whyUnreadable(state)}`

@@ -37,7 +37,6 @@ export function recoverAndListRuns(session: Session): Runs {
   return runsSoFar(session)
 }
 
-/** Reports the recovered run. */
 export function recoverAndReport(session: Session): void {
   session.addFindings(...recover(session))
   session.showFindings()

@@ -41,7 +41,6 @@ export function optionOf({ flag, help, choices, takes }: ClientFlag): Option {
   return option
 }
 
-/** The options of a client that the user typed as flags. */
 export function typedOptions(
   flags: readonly ClientFlag[],
   command: Pick<CommandUnknownOpts, 'getOptionValue' | 'getOptionValueSource'>,

@@ -30,7 +30,6 @@ import type { Session } from '../screen/session.ts'
 /** What `off` does for one client. */
 export interface ClientOffPlan {
   readonly client: Client
-  /** Its files after the edits. */
   readonly after: LoadedFiles
   /** Empty: its files use its own service already. */
   readonly edits: readonly FileEdit[]
@@ -153,7 +152,6 @@ function filesFromRecords(
   return found
 }
 
-/** Whether an edit changes its file. The file may already say what the edit plans. */
 export function changesFile(edit: FileEdit): boolean {
   return actionOf(edit) !== 'unchanged'
 }

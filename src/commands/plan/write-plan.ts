@@ -71,7 +71,6 @@ export async function nextSteps(
   }
 }
 
-/** The command to type next. */
 function nextCommand(session: Session, clients: readonly Client[]): string {
   const commands = clients.map((client) => {
     const { command } = client.program

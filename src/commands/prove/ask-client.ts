@@ -53,7 +53,6 @@ export interface ClientSaid {
   readonly seconds: number
 }
 
-/** What a client said to a try. */
 export interface TriedClient extends ClientSaid {
   readonly client: Client
 }

@@ -46,7 +46,6 @@ export async function findGatewayToRead(
   return { ...(await findGateway(session, findFlags, preset)), inUse }
 }
 
-/** Opens that gateway. */
 export async function openNamedGateway(
   session: Session,
   gateway: string | undefined,
@@ -63,7 +62,6 @@ export async function openNamedGateway(
 
 interface OneQuestion<Choice> {
   readonly requester: GatewayRequester
-  /** The model that the user named. */
   readonly model: string | undefined
   /** The best choice with what is known of the gateway. @throws UserError why there is none */
   readonly choose: (known: GatewayInfo) => Choice

@@ -242,7 +242,6 @@ class Proving<Choice> {
     return result
   }
 
-  /** What follows from the answers to a choice. */
   async #nextOf(open: OpenAsk<Choice>): Promise<OpenAsk<Choice> | Answer<Choice>> {
     const { ask, choice } = open
     const results: ProbeResult[] = []

@@ -116,7 +116,6 @@ function nounOf({ kind, command, clients }: RunRecord): string {
   return command === 'use' ? 'change of gateway' : 'setup'
 }
 
-/** The clients' labels. */
 export function labelsOf(ids: readonly string[]): string {
   const labels = ids.map((id) => clientRows.find((row) => row.id === id)?.label ?? id)
   return listWords(labels)

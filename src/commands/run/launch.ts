@@ -54,9 +54,7 @@ export interface LaunchRequest {
    */
   readonly list?: CatalogInfo
   readonly process: ProcessToStart
-  /** The model that the user named. */
   readonly model?: string
-  /** The gateway, if it is saved. */
   readonly saved?: SavedGateway
   /** The versions of the installed clients by their program, if anything depends on them. */
   readonly versions: ReadonlyMap<string, ProgramVersion>

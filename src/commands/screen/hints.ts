@@ -1,6 +1,5 @@
 import type { SavedGateway } from '../../state/gateway-list.ts'
 
-/** A command as the user typed it. */
 export interface TypedCommand {
   /** repoint's own arguments: `['codex', '--yes']`. */
   readonly args: readonly string[]

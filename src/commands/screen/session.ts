@@ -144,7 +144,6 @@ export class Session {
     return this.#filesState
   }
 
-  /** The command that undoes this command's changes. */
   get undoCommand(): string {
     return this.#undoCommand
   }

@@ -255,7 +255,6 @@ function leavesOf(value: unknown): readonly FlagValue[] {
   return value === undefined || value === null ? [] : [value as FlagValue]
 }
 
-/** Whether an object has all members of another one. */
 function isPartOf(part: unknown, whole: unknown): boolean {
   const partMembers = asObject(part)
   const wholeMembers = asObject(whole)

@@ -162,7 +162,6 @@ function addValue(
   }
 }
 
-/** Spells content on one line. */
 function spellToml(unresolved: Content): string {
   const content = asMembers(unresolved)
   if (content.kind === 'source') return content.source

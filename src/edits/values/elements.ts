@@ -51,7 +51,6 @@ function indexName(keys: readonly string[]): string {
   return JSON.stringify(keys)
 }
 
-/** The index of a list for elements with these keys. */
 function indexOfList(list: readonly Value[], keys: readonly string[]): ListIndex {
   const indexes = listIndexes.get(list) ?? new Map<string, ListIndex>()
   listIndexes.set(list, indexes)
@@ -83,7 +82,6 @@ export function dropIndex(list: readonly Value[]): void {
   listIndexes.delete(list)
 }
 
-/** Creates a check whether an item is one of the elements. */
 export function createElementCheck(elements: readonly ListElement[]): (item: Value) => boolean {
   const indexes = new Map<string, ListIndex>()
   for (const { element } of elements) {

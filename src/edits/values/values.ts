@@ -41,7 +41,6 @@ export function emptyTable(): Record<string, Value> {
   return Object.create(null) as Record<string, Value>
 }
 
-/** Whether a value is an empty table or an empty list. */
 export function isEmptyContainer(value: Value | undefined): boolean {
   if (Array.isArray(value)) return value.length === 0
   return isValueTable(value) && Object.keys(value).length === 0

@@ -40,7 +40,6 @@ type ConnectOptions = buildConnector.BuildOptions
 
 const idle = new WeakMap<GatewayAccess, Connection[]>()
 
-/** Takes an idle connection, if there is one. */
 export function takeIdle(access: GatewayAccess): Connection | undefined {
   return idle.get(access)?.pop()
 }

@@ -247,7 +247,6 @@ export async function preopenConnections(access: GatewayAccess, count: number): 
   }
 }
 
-/** Closes the idle connections. */
 export async function closeIdleConnections(access: GatewayAccess): Promise<void> {
   const { takeIdle } = await loadConnections()
   for (let connection = takeIdle(access); connection !== undefined; connection = takeIdle(access))

@@ -76,7 +76,6 @@ const webPage =
 /** A route of Azure. Its `api-version` applies only to this route: with `/v1`, Azure rejects it (2026-04). */
 const azureDeployment = /\/deployments\/[^/]+/
 
-/** Hosts and pages of documentation. */
 const docsHost =
   /^(?:docs?|documentation|api-?docs?|help|wiki|manual)\.|\.(?:gitbook\.io|readthedocs\.io|mintlify\.app|apifox\.cn)$/
 const docsPage = /\/(?:docs?|documentation|swagger|redoc|openapi\.json|api-docs|guide)(?:\/.*)?$/i

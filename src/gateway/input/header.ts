@@ -31,11 +31,9 @@ const token = /^[!#$%&'*+.^_`|~\w-]+$/
 const reservedNames =
   /^(?:accept|accept-(?:charset|encoding|language)|anthropic-.*|connection|content-.*|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent)$/
 
-/** Names of headers with credentials. */
 const credentialName =
   /(?:^|[-_.])(?:apikey|auth|authorization|authentication|cookies?|credentials?|jwt|keys?|tokens?)$|secret|passw/
 
-/** Whether a header has a name that is typical of credentials. */
 export function isCredentialHeader(name: string): boolean {
   return credentialName.test(name.toLowerCase())
 }

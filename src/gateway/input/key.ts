@@ -195,7 +195,6 @@ function rejectNonKey(text: string): void {
   }
 }
 
-/** The error for a key in the arguments. */
 export function keyOnCommandLineError(): UserError {
   return new UserError({
     code: 'usage',

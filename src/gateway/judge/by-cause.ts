@@ -50,7 +50,6 @@ export function diagnoseByCause(evidence: Evidence): Outcome | undefined {
   return undefined
 }
 
-/** Whether a cause concerns a key or its account. */
 const concernsKey: Readonly<Record<Cause, boolean>> = {
   key: true,
   quota: true,

@@ -76,7 +76,6 @@ export function diagnosePage(evidence: Evidence): Outcome | undefined {
 /** What the titles of a firewall's pages say, also in Chinese: forbidden, intercepted, blocked. */
 const titleOfFirewall = /forbidden|denied|blocked|not acceptable|禁止|拦截|阻断/i
 
-/** The outcome by status. */
 export function diagnoseByStatus(evidence: Evidence): Outcome {
   const { response, error, status } = evidence
   const namesModel = mentionsModel(evidence)

@@ -232,7 +232,6 @@ const sentHeaders =
 const hyphenatedWord =
   /^(?:(?:re|non|pre|multi|sub|up|opt|e|third|end|real|long|short|pay|top|old|new|api|sign|log|gpt|claude|per)-.*|.*-(?:only|in|up|out|based|level|specific|authentication))$/i
 
-/** A word that may be the name of a header. */
 const headerName = /(?<![\w/.@-])(?:x-[a-z][\w-]*|[a-z]+(?:-[a-z]+)+)(?![\w/@])/gi
 
 /** What surrounds the name of a header: "the **header named** x-team", "x-team **request header**". */

@@ -22,7 +22,6 @@ export function quoteOf({ response, request, error }: Evidence): string {
   return ` (HTTP ${response.status}${words === '' ? '' : `: "${words}"`})`
 }
 
-/** An outcome with the words and the request ID of the response. */
 export function outcome(evidence: Evidence, parts: Omit<Outcome, 'requestId' | 'quote'>): Outcome {
   return compact({ ...parts, quote: quoteOf(evidence), requestId: requestIdOf(evidence) })
 }

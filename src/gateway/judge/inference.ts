@@ -103,7 +103,6 @@ export function isComplete(protocol: Protocol, lastText: string): boolean {
   )
 }
 
-/** The data of the last event. */
 const lastData: Readonly<Record<Protocol, RegExp>> = {
   chat: /^data:\s*\[DONE\]\s*$/,
   responses: /"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/,

@@ -26,7 +26,6 @@ export type JudgedRequest = Pick<
   'route' | 'model' | 'sender' | 'catalog' | 'apiAnswered'
 >
 
-/** Judges the result of a request. */
 export function judge(
   access: GatewayAccess,
   result: HttpResponse | NetworkFailure,

@@ -3,7 +3,6 @@ import { cleanForeignText } from '../foreign-text.ts'
 import { isLoopback } from '../input/local-host.ts'
 import type { NetworkFailure, Outcome, SentRequest } from './types.ts'
 
-/** The outcome of a failed TLS handshake. */
 export function diagnoseTls(failure: NetworkFailure, request: SentRequest): Outcome {
   const { errorCode: code, detail } = failure
   const url = new URL(failure.url)

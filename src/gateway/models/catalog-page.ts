@@ -165,7 +165,6 @@ function groupedList(
   return entries.some((entry) => entryId(entry) !== undefined) ? entries : undefined
 }
 
-/** The models of one provider. */
 function modelsOf(provider: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
   const models = provider['models'] ?? provider['Models']
   if (Array.isArray(models)) return models

@@ -22,7 +22,6 @@ export interface ModelWithReason {
 /** GPT models by strength, for a client that needs several. Undefined if no rule applies. */
 export type GptTiers = Readonly<Record<'best' | 'balanced' | 'small', ModelWithReason | undefined>>
 
-/** The entry of a model in a catalog. */
 export function catalogEntry(
   catalog: Catalog | undefined,
   id: string | undefined,

@@ -40,7 +40,6 @@ import type {
 } from '../types.ts'
 import { hasLimit, probeUrl, type RequestForm, requestAt } from './probe-request.ts'
 
-/** A model to probe over a protocol. */
 export interface ProbeRequest extends ModelAndProtocol {
   /** The client that will use the model. Absent: any. */
   readonly sender?: Sender

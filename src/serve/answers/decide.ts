@@ -51,7 +51,6 @@ interface DecisionContext {
   newCallId(): string
 }
 
-/** An unparsed inference request. */
 interface InferenceRequest {
   readonly protocol: Protocol
   /** The client's key. */
@@ -62,7 +61,6 @@ interface InferenceRequest {
   readonly headers: RequestHeaders
 }
 
-/** A request whose body was parsed. */
 interface ParsedRequest extends InferenceRequest {
   readonly json: JsonObject
   readonly modelAsked: string | undefined
@@ -80,7 +78,6 @@ export interface Decision {
   readonly result: ModelAnswer | RecordedAnswer | Failure
 }
 
-/** An answer that was recorded from an upstream. */
 export interface RecordedAnswer extends Pick<ModelAnswer, 'codec' | 'model'> {
   readonly kind: 'recorded'
   readonly raw: RawReply

@@ -108,7 +108,6 @@ export const failures = {
     ),
 } as const
 
-/** The JSON text of a failure. */
 export function failureText(
   failure: Failure,
   requestId: string,

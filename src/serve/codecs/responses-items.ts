@@ -102,7 +102,6 @@ const vendorCallPrefixes: Readonly<Record<ClientToolType, string>> = {
   computer_use_preview: 'cu',
 }
 
-/** A part of a message or of a summary, with the given text. */
 export function contentPart(block: Block, text: string): object {
   if (block.type === 'thinking') return { type: 'summary_text', text }
   return block.type === 'text' && block.isRefusal

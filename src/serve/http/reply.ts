@@ -236,7 +236,6 @@ export class Reply {
     this.#isDelivered = !this.request.socket.destroyed
   }
 
-  /** Records the start of the response, and writes its headers. */
   #startResponse(status: number, headers: OutgoingHttpHeaders): void {
     const { entry } = this
     entry.status = status

@@ -25,7 +25,6 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The objects in a list. */
 export function listObjects(value: unknown): readonly JsonObject[] {
   return asList(value).filter(isObject)
 }
@@ -67,7 +66,6 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** Parses the JSON text of an object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = readJson(text)
   return isObject(value) ? value : undefined

@@ -21,7 +21,6 @@ export interface ModelRequest {
   readonly model: string
   /** The conversation in order, including system and developer prompts. */
   readonly turns: readonly Turn[]
-  /** The tools that the model may call. */
   readonly tools: readonly Tool[]
   readonly toolChoice: ToolChoice
   /** Whether one answer may contain several calls. */
@@ -63,7 +62,6 @@ export interface Tool {
  */
 export class InvalidRequest extends RequestRejection {}
 
-/** Whether a conversation ends with the results of tools. */
 export function endsWithResults(turns: readonly Turn[]): boolean {
   return turns.at(-1)?.parts.some(({ type }) => type === 'tool-result') ?? false
 }

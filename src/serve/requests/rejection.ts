@@ -55,7 +55,6 @@ export type Problem = { readonly path: Path; readonly value?: unknown } & (
       readonly kind: ExpectedKind
       readonly limit: number
     }
-  /** The length of a string, or the number of entries or members. */
   | { readonly type: 'too-short' | 'too-long'; readonly limit: number }
   | { readonly type: 'not-matching'; readonly pattern: string }
   | { readonly type: 'not-a-choice'; readonly choices: readonly string[] }

@@ -43,7 +43,6 @@ type RecordedRequest = Pick<LogEntry, 'requestBody' | 'modelAsked' | 'protocol' 
 /** An answer of the upstream that is being forwarded. */
 interface RecordingAnswer {
   readonly entry: LogEntry
-  /** The condition of its rule. */
   readonly when: RuleCondition
   /** Content-Type. */
   readonly type: string
@@ -96,7 +95,6 @@ export class Recording {
     if (this.#file !== undefined) recordedFiles.add(fileIdentity(this.#file))
   }
 
-  /** The models with recorded answers. */
   get models(): readonly string[] {
     return [...new Set(this.#answers.flatMap(({ when }) => when.model ?? []))]
   }
@@ -274,7 +272,6 @@ function splitEvents(text: string): readonly string[] {
   return text.match(/[\s\S]+?(?:\n\n|\r\n\r\n|$)/g) ?? []
 }
 
-/** The time at which this many bytes had arrived. */
 function arrivalTime(pieces: RecordingAnswer['pieces'], bytes: number): number {
   let receivedBytes = 0
   for (const piece of pieces) {

@@ -177,7 +177,6 @@ const scenarioSchema = object({
 /** The contents of a scenario file. */
 export type Scenario = v.InferOutput<typeof scenarioSchema>
 
-/** The answers to matching requests. */
 export type ScenarioRule = Scenario['answers'][number]
 
 /** All members must match. */
@@ -192,7 +191,6 @@ export function readScenario(data: unknown): Scenario {
   return parseData(scenarioSchema, data)
 }
 
-/** The models with recorded answers. */
 export function recordedModels({ answers }: Scenario): readonly string[] {
   const recorded = answers.filter(({ reply }) => reply.some(({ raw }) => raw !== undefined))
   return [...new Set(recorded.flatMap(({ when }) => when.model ?? []))]

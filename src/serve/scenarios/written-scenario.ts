@@ -71,7 +71,6 @@ export interface GatewayQuestion {
   readonly messages: readonly Turn[]
   /** The system prompt; empty if there is none. */
   readonly system: string
-  /** The last tool results. */
   readonly toolResults: readonly string[]
   /** The number of the request in its conversation, from 1: the model's earlier answers plus one. */
   readonly turn: number

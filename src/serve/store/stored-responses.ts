@@ -12,7 +12,6 @@ export class StoredResponses {
     this.#answers.add(`resp_${answer.facts.id}`, answer)
   }
 
-  /** The document of a stored answer. */
   find(id: string): JsonObject | undefined {
     const storedAnswer = this.#answers.find(id)
     if (storedAnswer === undefined) return undefined

@@ -25,7 +25,6 @@ import {
   stateFolder,
 } from './state-folder.ts'
 
-/** The file name of a record. */
 const recordNamePattern = /^run-.+\.json$/
 
 /**

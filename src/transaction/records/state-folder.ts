@@ -33,7 +33,6 @@ function pathModule({ os }: Machine) {
   return os === 'win32' ? win32 : posix
 }
 
-/** The paths inside the state folder. */
 export function statePaths(machine: Machine) {
   const folder = stateFolder(machine)
   const inFolder = (name: string) => pathModule(machine).join(folder, name)

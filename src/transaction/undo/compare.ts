@@ -64,7 +64,6 @@ function usesAnotherProvider(files: readonly RecordedFile[], now: AllFiles): boo
   )
 }
 
-/** A value of a recorded setting. */
 export interface ComparedSetting extends ComparedValue {
   readonly setting: RecordedSetting
 }

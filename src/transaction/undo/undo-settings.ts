@@ -52,7 +52,6 @@ export interface UndoneFile {
   readonly kept: readonly KeptSetting[]
 }
 
-/** The history of a file that exists now. */
 export interface ExistingFile extends FileHistory {
   readonly now: FileVersion
 }

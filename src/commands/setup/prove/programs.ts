@@ -31,7 +31,6 @@ export async function startPrograms(context: SetupContext): Promise<void> {
   await Promise.all(context.clients.map((client) => installedProgram(context, client)))
 }
 
-/** The findings about programs that do not stop the setup. */
 export async function programFindings(context: SetupContext): Promise<readonly Finding[]> {
   const { clients } = context
   const findings: Finding[] = []

@@ -62,7 +62,6 @@ function knownGateway(
   return saved.length === 1 ? saved[0] : undefined
 }
 
-/** A try that failed. */
 interface FailedTry {
   readonly found: FoundGateway
   readonly preset: Preset

@@ -17,7 +17,6 @@ import { type CauseRow, forged, github, noStatus } from './row.ts'
 
 const notAllowedStatuses = [noStatus, 400, 401, 403, 404]
 
-/** A code names the cause. */
 const modelCodeRows: readonly CauseRow[] = [
   {
     cause: 'model-unpriced',

@@ -36,7 +36,6 @@ const bodyChecks: Readonly<Record<Protocol, ValueCheck>> = {
   messages: createBodyCheck('messages'),
 }
 
-/** Creates the check for the bodies of a protocol. */
 function createBodyCheck(protocol: Protocol): ValueCheck {
   /** Whether the vendor's paths include the `type` of an object. */
   const pathsHaveTypes = protocol === 'messages'
@@ -323,7 +322,6 @@ function lengthBounds(value: unknown, rules: MemberRules): Bounds {
   return typeof value === 'object' ? [rules.minEntries, rules.maxEntries] : [undefined, undefined]
 }
 
-/** The length of a string, or the number of entries or members. */
 function valueLength(value: unknown): number {
   return typeof value === 'string' ? value.length : Object.keys(value as object).length
 }

@@ -31,7 +31,6 @@ export interface ObjectForm {
 
 const sharedForms = shapes.shared as unknown as readonly Form[]
 
-/** The shape of each protocol's body. */
 export const bodyShapes = shapes as unknown as Readonly<Record<Protocol, Shape>>
 
 /** Resolves the index of a shared form. Other shapes are returned unchanged. */
