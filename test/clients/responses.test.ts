@@ -36,11 +36,8 @@ test.each(samples)('%s over %s: %s', { timeout: 400_000 }, async (client, protoc
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-  const {
-    rejects,
-    repeats = [],
-    retries,
-  } = clients.find(({ id }) => id === client)!.accepts![protocol]!
+  const { accepts } = await clients.find(({ id }) => id === client)!.loadRecordings()
+  const { rejects, repeats = [], retries } = accepts![protocol]!
 
   for (const { case: name, answered, unstreamed = 0 } of rows) {
     const status = /^once-(\d+)$/.exec(name)?.[1]

@@ -179,7 +179,6 @@ const shared = {
   // It cannot send the key in `api-key` only: it sends the token or the API key in addition to every other
   // header.
   sends: { headers: true, otherKeyHeaders: { messages: ['x-api-key'] } },
-  accepts: responses.protocols,
   config: {
     sensitiveSettings,
     folderFiles: [
@@ -330,8 +329,10 @@ const shared = {
 
   checkNow,
   checkSetup,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  loadRecordings: async () => ({
+    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
+    accepts: responses.protocols,
+  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

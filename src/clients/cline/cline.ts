@@ -521,7 +521,6 @@ export const cline: ClientModule = {
   protocols: ['chat'],
   // Without an apiKey Cline sends no `authorization`, unless OPENAI_API_KEY is set.
   sends: { headers: true, otherKeyHeaders: { chat: otherKeyHeaders } },
-  accepts: responses.protocols,
   config,
   files,
   read,
@@ -535,8 +534,10 @@ export const cline: ClientModule = {
     changes,
   }),
   checkSetup,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  loadRecordings: async () => ({
+    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
+    accepts: responses.protocols,
+  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

@@ -406,7 +406,6 @@ export const codex: ClientModule = {
   },
   protocols: ['responses'],
   sends: { headers: true, otherKeyHeaders: { responses: otherKeyHeaders }, queries: true },
-  accepts: responses.protocols,
   config: {
     sensitiveSettings,
     folderFiles: [
@@ -503,8 +502,10 @@ export const codex: ClientModule = {
   question: loginQuestion,
   plan,
   checkSetup,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  loadRecordings: async () => ({
+    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
+    accepts: responses.protocols,
+  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

@@ -1,11 +1,6 @@
 import type { FileEdit } from '../../edits/types.ts'
 import type { Findings } from '../../finding.ts'
-import type {
-  AcceptedResponses,
-  FirstRequest,
-  OtherKeyHeader,
-  Protocol,
-} from '../../gateway/types.ts'
+import type { FirstRequest, OtherKeyHeader, Protocol } from '../../gateway/types.ts'
 import type { Machine, Platform } from '../../platform/platform.ts'
 import type { ConfigRules, GatewaySettings } from './config.ts'
 import type { ConfigFile, DiskReader, EditedFiles, LoadedFiles } from './files.ts'
@@ -47,8 +42,6 @@ export interface ClientModule {
   readonly protocols: readonly [Protocol, ...Protocol[]]
   /** The headers and parameters that the client can send in addition to the key. */
   readonly sends: SendingRules
-  /** How the client handles unusual responses. */
-  readonly accepts?: Partial<Readonly<Record<Protocol, AcceptedResponses>>>
 
   // The client's files now.
 
@@ -97,7 +90,7 @@ export interface ClientModule {
 
   // The probe, which sends the client's first request.
 
-  /** The client's recorded first requests. Only a probe loads them: they are large. */
+  /** What was recorded from the client. Only a probe loads it: it is large. */
   loadRecordings(): Promise<Recordings>
 
   /**

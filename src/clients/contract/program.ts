@@ -1,4 +1,4 @@
-import type { CertificateStores, Protocol } from '../../gateway/types.ts'
+import type { AcceptedResponses, CertificateStores, Protocol } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 
 /** A client's installed program. */
@@ -69,7 +69,10 @@ export interface Program {
   readonly resume?: { readonly command: string; readonly keeps: string }
 }
 
-/** A client's `first-requests.json`, which `scripts/record-first-requests.js` writes. */
+/**
+ * A client's `first-requests.json`, which `scripts/record-first-requests.js` writes, and what its `responses.json`
+ * says about each protocol.
+ */
 export interface Recordings {
   readonly date: string
   readonly newest: string
@@ -77,6 +80,8 @@ export interface Recordings {
   readonly tools: Readonly<Record<string, object>>
   /** Sorted by kind and protocol, and then by version, the oldest first. */
   readonly requests: readonly RecordedRequest[]
+  /** How the client handles unusual responses. */
+  readonly accepts?: Partial<Readonly<Record<Protocol, AcceptedResponses>>>
 }
 
 /** A client's first request, recorded from the real program. The model is not part of the body. */

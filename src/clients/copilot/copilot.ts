@@ -57,7 +57,6 @@ export const copilot: ClientModule = {
   },
   protocols,
   sends: { headers: true },
-  accepts: responses.protocols,
   config: {
     // Not run in a folder that has such files.
     sensitiveSettings: { codeWord: 'settings', rows: [] },
@@ -91,8 +90,10 @@ export const copilot: ClientModule = {
 
   plan: () => [],
   checkSetup: () => [],
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  loadRecordings: async () => ({
+    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
+    accepts: responses.protocols,
+  }),
   firstRequest,
 
   launchSettings(_, target, { args, env }) {

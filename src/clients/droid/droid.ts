@@ -685,7 +685,6 @@ export const droid: ClientModule = {
   program,
   protocols,
   sends,
-  accepts: responses.protocols,
   config,
   files,
   read,
@@ -703,8 +702,10 @@ export const droid: ClientModule = {
     changes,
   }),
   checkSetup,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  loadRecordings: async () => ({
+    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
+    accepts: responses.protocols,
+  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

@@ -535,7 +535,6 @@ export const grok: ClientModule = {
   program,
   protocols,
   sends,
-  accepts: responses.protocols,
   config,
   files,
   read,
@@ -550,8 +549,10 @@ export const grok: ClientModule = {
     changes,
   }),
   checkSetup,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  loadRecordings: async () => ({
+    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
+    accepts: responses.protocols,
+  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

@@ -60,10 +60,11 @@ const fork: Fork = {
   window: {
     ifUnknown: 'Kilo does not compact its conversations, which end when the window is full',
   },
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  loadRecordings: async () => ({
+    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
+    accepts: responses.protocols,
+  }),
   tested,
-  accepts: responses.protocols,
   program: {
     packages: ['@kilocode/cli', '@kilocode/cli-*'],
     pingArgs: (prompt) => ['run', prompt],

@@ -571,7 +571,6 @@ export const kimi: ClientModule = {
   program,
   protocols,
   sends,
-  accepts: responses.protocols,
   config,
   files,
   read,
@@ -589,8 +588,10 @@ export const kimi: ClientModule = {
     changes,
   }),
   checkSetup,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  loadRecordings: async () => ({
+    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
+    accepts: responses.protocols,
+  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

@@ -697,7 +697,6 @@ export const openclaw: ClientModule = {
       messages: otherKeyHeaders,
     },
   },
-  accepts: responses.protocols,
   config,
   files,
   read,
@@ -711,8 +710,10 @@ export const openclaw: ClientModule = {
     changes,
   }),
   checkSetup,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  loadRecordings: async () => ({
+    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
+    accepts: responses.protocols,
+  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

@@ -41,9 +41,7 @@ import type { testedVersions } from '../program/tested.ts'
  * is in its own file instead, as a function that replaces one of that module (kilo.ts). The program has the
  * client's ID as its name.
  */
-export interface Fork
-  extends ClientName,
-    Required<Pick<ClientModule, 'accepts' | 'loadRecordings'>> {
+export interface Fork extends ClientName, Pick<ClientModule, 'loadRecordings'> {
   /** The name of its folder among those of the XDG specification, and of the administrator's folder. */
   readonly folder: string
   /** The names of its configuration in its own folder, weakest first. */

@@ -933,7 +933,6 @@ export function clientOf(fork: Fork): ClientModule {
   const { id, label, reservedProviderIds, variables, window, keyFile } = fork
   const isItsOwn = ({ fileKinds }: SensitiveSetting) => keyFile || !fileKinds.includes('key')
   return {
-    accepts: fork.accepts,
     program: {
       command: id,
       testedVersions: testedVersions(fork.tested),

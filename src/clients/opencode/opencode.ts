@@ -30,11 +30,12 @@ const fork: Fork = {
   window: {
     ifUnknown: 'opencode does not compact its conversations, which end when the window is full',
   },
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  loadRecordings: async () => ({
+    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
+    accepts: responses.protocols,
+  }),
   refusesPermissionsAs: 'opencode 1',
   tested,
-  accepts: responses.protocols,
   program: {
     packages: ['opencode-ai', 'opencode-*'],
     nextMajor:

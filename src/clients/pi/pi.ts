@@ -765,7 +765,6 @@ export const pi: ClientModule = {
       messages: otherKeyHeaders,
     },
   },
-  accepts: responses.protocols,
   config,
   files,
   read,
@@ -774,8 +773,10 @@ export const pi: ClientModule = {
     resolveWithPicker(input, protocols, { ifUnknown: 'pi assumes 128,000 tokens' }),
   plan,
   checkSetup,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  loadRecordings: async () => ({
+    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
+    accepts: responses.protocols,
+  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

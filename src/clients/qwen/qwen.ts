@@ -1128,7 +1128,6 @@ export const qwen: ClientModule = {
   protocols,
   // Qwen Code always sends the key as a bearer token, in addition to any headers.
   sends: { headers: true },
-  accepts: responses.protocols,
   config,
   files,
   read,
@@ -1142,8 +1141,10 @@ export const qwen: ClientModule = {
     changes,
   }),
   checkSetup,
-  loadRecordings: async () =>
-    (await import('./first-requests.json', { with: { type: 'json' } })).default,
+  loadRecordings: async () => ({
+    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
+    accepts: responses.protocols,
+  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

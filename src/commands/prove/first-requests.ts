@@ -47,7 +47,7 @@ export async function loadSenders(
     return {
       label: client.label,
       keyHeader: client.sends.fixedKeyHeader?.[protocol],
-      accepts: client.accepts?.[protocol],
+      accepts: recordings.accepts?.[protocol],
       ...request,
       headers: {
         ...request.headers,

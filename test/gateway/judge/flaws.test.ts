@@ -42,7 +42,12 @@ function answerOf(protocol: Protocol, name: string): HttpResponse {
   }
 }
 
-const clients = (await loadAllClients()).filter(({ accepts }) => accepts)
+const all = (await loadAllClients()).map(async ({ id, label, loadRecordings }) => ({
+  id,
+  label,
+  accepts: (await loadRecordings()).accepts,
+}))
+const clients = (await Promise.all(all)).filter(({ accepts }) => accepts)
 
 /** The case of another name that shows the same flaw. */
 const caseOf: Partial<Record<string, string>> = {
