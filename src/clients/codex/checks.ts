@@ -13,12 +13,10 @@ import { pathsOf } from '../files/paths.ts'
 import { isTable } from '../files/tables.ts'
 import { codexName } from '../names.ts'
 import {
-  addressInUse,
   codexHome,
   configRepair,
   identityVariables,
   keyFileName,
-  keySourceInUse,
   keyVariables,
   type Provider,
   providerInUse,
@@ -26,7 +24,6 @@ import {
   readCodexAuth,
   reservedIds,
   tableName,
-  takesAuthFile,
   variables,
 } from './config.ts'
 import {
@@ -87,11 +84,11 @@ function* checkRoot(config: ParsedFile, plannedId: string | undefined): Findings
       })
   }
 
-  const inUse = plannedId === undefined ? providerInUse(config) : undefined
-  if (inUse && !inUse.table && !reservedIds.includes(inUse.id))
+  const { id, isMissing } = providerInUse(config)
+  if (plannedId === undefined && isMissing)
     yield findingAt(config, ['model_provider'], {
       code: 'codex-provider-missing',
-      message: `Codex does not start: model_provider = ${JSON.stringify(inUse.id)} has no table in model_providers`,
+      message: `Codex does not start: model_provider = ${JSON.stringify(id)} has no table in model_providers`,
       hint: 'Remove the line, or set Codex up: repoint codex',
     })
 }
@@ -234,9 +231,9 @@ export function* checkSetup(context: ClientContext, target: SetupTarget): Findin
 /** Reports what is wrong with the effective configuration of Codex. */
 export function* checkNow(context: ClientContext): Findings {
   const config = parseKind(context.files, 'config')
-  const inUse = providerInUse(config)
+  const { id, table, url, keySource } = providerInUse(config)
   // With its own service, or a key from another place, the user may configure Codex freely.
-  const needsAuthFile = inUse?.table !== undefined && takesAuthFile(config)
+  const needsAuthFile = table !== undefined && keySource.kind === 'auth.json'
 
   yield* startupFindings(config)
   yield* checkModelsFile(context.files, config)
@@ -245,14 +242,14 @@ export function* checkNow(context: ClientContext): Findings {
   yield* checkUselessAuth(context.files, { needsAuthFile })
   yield* checkProvidersNow(context, config)
   yield* checkMigratedModel(context, config)
-  if (inUse !== undefined) yield* variableFindings(context, identityVariables)
+  if (id !== undefined) yield* variableFindings(context, identityVariables)
   if (needsAuthFile) {
     yield* variableFindings(context, keyVariables)
     yield* checkLoginSettings(config)
   }
-  if (keySourceInUse(config).kind === 'key-file') yield* checkForcedKey(context.files, config)
+  if (keySource.kind === 'key-file') yield* checkForcedKey(context.files, config)
 
-  yield* checkProxy(context, addressInUse(config).url)
+  yield* checkProxy(context, url)
   yield* checkLeftovers(context, config)
   yield* checkSystemLayers(context.files, config, { needsAuthFile })
   yield* oldServerFindings(context.world)
@@ -304,7 +301,7 @@ function* checkLostLogin(
       severity: 'warning',
     }
   else if (key !== undefined && key !== target.key && !placeholderOf(key)) {
-    if (isOwnAddress(addressInUse(config).url, context, target)) return
+    if (isOwnAddress(providerInUse(config).url, context, target)) return
     yield {
       code: 'codex-other-key',
       message: 'auth.json contains an API key that repoint did not write',
@@ -425,11 +422,11 @@ function* checkContextWindow(config: ParsedFile, target: SetupTarget): Findings 
 }
 
 function checkLeftovers(context: ClientContext, config: ParsedFile): Findings {
-  const { path, url } = addressInUse(config)
+  const { addressPath, url } = providerInUse(config)
   const auth = fileOf(context.files, 'auth')
   return leftoverFindings(codexName, context, {
     url,
-    urlPlace: () => config.place(path),
+    urlPlace: () => config.place(addressPath),
     key: readCodexAuth(auth).usableKey,
     keyPlace: auth.path,
   })

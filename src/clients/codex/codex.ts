@@ -39,14 +39,12 @@ import { recordedRequest } from '../program/recorded-request.ts'
 import { isBefore, testedVersions } from '../program/tested.ts'
 import { checkNow, checkSetup, startupFindings } from './checks.ts'
 import {
-  addressInUse,
   builtInAddressPath,
   codexFiles,
   codexHome,
   harmfulSettings,
   isAuthorization,
   isTurnedOff,
-  keySourceInUse,
   keyVariables,
   otherAddress,
   otherLayers,
@@ -430,14 +428,11 @@ export const codex: ClientModule = {
     const auth = readCodexAuth(authFile)
     const fileLogin = store === 'ephemeral' ? undefined : auth.login
 
-    const providerId = config.text(['model_provider'])
-    const { url } = addressInUse(config)
-    const table = providerInUse(config)?.table
+    const { id: providerId, table, url, keySource: source } = providerInUse(config)
     const { headers } = readHeaders(table?.['http_headers'])
     const otherHeaders = headers?.filter(({ name }) => !isAuthorization(name))
     const query = textMembers(table?.['query_params'])
 
-    const source = keySourceInUse(config)
     const keyOfAuth = source.kind === 'auth.json' ? auth.usableKey : undefined
     const keyFile = fileOf(files, 'key')
     const fileKey = source.kind === 'key-file' ? keyInFile(keyFile) : keyOfAuth

@@ -226,14 +226,6 @@ export function providersOf(config: ParsedFile): readonly Provider[] {
     )
 }
 
-/** The provider that config.toml selects. Without a table it is one of Codex's own, or missing. */
-export function providerInUse(
-  config: ParsedFile,
-): { readonly id: string; readonly table: Table | undefined } | undefined {
-  const id = config.text(['model_provider'])
-  return id === undefined ? undefined : { id, table: config.table(['model_providers', id]) }
-}
-
 /**
  * `openai_base_url` moves Codex's own provider. A conversation that was recorded with that provider continues
  * with it, whichever provider is selected now. Versions before 0.115.0 do not read it. Run with 0.115.0 to
@@ -244,16 +236,33 @@ export const builtInAddressPath: SettingPath = ['openai_base_url']
 /** The address for voice. opencodex 2.63.0 writes it next to `openai_base_url` (2026-11-29). */
 export const voiceAddressPath: SettingPath = ['experimental_realtime_ws_base_url']
 
-/** The address for a new conversation, and the setting that holds it. */
-export function addressInUse(config: ParsedFile): {
-  readonly path: SettingPath
-  readonly url?: string
-} {
-  const inUse = providerInUse(config)
-  const isOwn = inUse === undefined || inUse.id === 'openai'
-  const path = isOwn ? builtInAddressPath : ['model_providers', inUse.id, 'base_url']
-  const url = config.text(path)
-  return url === undefined ? { path } : { path, url }
+/** The provider that config.toml selects for a new conversation. */
+interface ProviderInUse {
+  /** Absent: Codex's own. */
+  readonly id: string | undefined
+  /** Absent: the provider is one of Codex's own, or missing. */
+  readonly table: Table | undefined
+  /** It has no table, and Codex does not start. */
+  readonly isMissing: boolean
+  /** The setting that holds the address. */
+  readonly addressPath: SettingPath
+  readonly url: string | undefined
+  readonly keySource: KeySource
+}
+
+export function providerInUse(config: ParsedFile): ProviderInUse {
+  const id = config.text(['model_provider'])
+  const table = id === undefined ? undefined : config.table(['model_providers', id])
+  const isBuiltIn = id === undefined || id === 'openai'
+  const addressPath = isBuiltIn ? builtInAddressPath : ['model_providers', id, 'base_url']
+  return {
+    id,
+    table,
+    isMissing: id !== undefined && table === undefined && !reservedIds.includes(id),
+    addressPath,
+    url: config.text(addressPath),
+    keySource: table || isBuiltIn ? keySourceOf(table) : { kind: 'none' },
+  }
 }
 
 /** Where Codex takes its key from. */
@@ -273,7 +282,7 @@ type KeySource =
  *
  * @param table undefined: Codex's own provider
  */
-export function keySourceOf(table: Table | undefined): KeySource {
+function keySourceOf(table: Table | undefined): KeySource {
   if (table === undefined) return { kind: 'auth.json' }
   const needsAuthFile = table['requires_openai_auth'] === true
   if (table['auth'] !== undefined)
@@ -304,18 +313,6 @@ function authorizationIn(table: Table): string | undefined {
 
 export function isAuthorization(name: string): boolean {
   return name.toLowerCase() === 'authorization'
-}
-
-/** The source of the key that Codex sends to the provider in use. */
-export function keySourceInUse(config: ParsedFile): KeySource {
-  const inUse = providerInUse(config)
-  if (inUse === undefined || inUse.table !== undefined) return keySourceOf(inUse?.table)
-  return { kind: inUse.id === 'openai' ? 'auth.json' : 'none' }
-}
-
-/** Whether the provider in use sends the key of auth.json. */
-export function takesAuthFile(config: ParsedFile): boolean {
-  return keySourceInUse(config).kind === 'auth.json'
 }
 
 /** The settings of a provider table that hold a credential, which overrides auth.json. */
@@ -521,7 +518,7 @@ function providerTablesIn(settings: Table): Table {
 
 /** The address other than `baseUrl` to which every version sends the key of auth.json. Not one that a user accepts. */
 export function otherAddress(files: LoadedFiles, baseUrl: string): string | undefined {
-  const ourId = providerInUse(parseKind(files, 'config'))?.id
+  const ourId = providerInUse(parseKind(files, 'config')).id
   for (const { table, url, address, isLocalProfile } of otherProviders(files, baseUrl, ourId)) {
     if (table['requires_openai_auth'] !== true || isLocalProfile) continue
     return isSameButVersion(url, baseUrl)

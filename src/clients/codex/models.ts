@@ -17,6 +17,7 @@ import {
 } from '../contract/setup.ts'
 import { isOwnAddress } from '../files/addresses.ts'
 import { fileOf, type ParsedFile, parseKind, textOf } from '../files/parse-file.ts'
+import { textIn } from '../files/tables.ts'
 import { offeredModels } from '../models/picker.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
 import { providerInUse } from './config.ts'
@@ -392,7 +393,7 @@ export function withoutOffer(model: string): readonly SettingChange[] {
  */
 export function* checkMigratedModel(context: ClientContext, config: ParsedFile): Findings {
   const model = config.text(['model'])
-  const url = config.text(['model_providers', providerInUse(config)?.id ?? '', 'base_url'])
+  const url = textIn(providerInUse(config).table, ['base_url'])
   if (model === undefined || url === undefined || !isOwnAddress(url, context)) return
   if (context.knownModels.includes(model)) return
 

@@ -29,20 +29,16 @@ import { planKeyFile } from '../plan/key-file.ts'
 import { optionChange, settingOptionChanges } from '../plan/setting-options.ts'
 import { isBefore, type Version } from '../program/tested.ts'
 import {
-  addressInUse,
   builtInAddressPath,
   commandFor,
   harmless,
   isBedrockName,
   isCommand,
   keyFileName,
-  keySourceInUse,
   printsKeyFile,
   providerInUse,
   readCodexAuth,
-  reservedIds,
   sensitiveSettings,
-  takesAuthFile,
   vendorName,
   voiceAddressPath,
 } from './config.ts'
@@ -103,7 +99,8 @@ export function loginQuestion(
 function hasGatewayKey(files: LoadedFiles, { key }: SetupTarget): boolean {
   const config = parseKind(files, 'config')
   const { usableKey } = readCodexAuth(fileOf(files, 'auth'))
-  const isAtGateway = takesAuthFile(config) && addressInUse(config).url !== undefined
+  const { url, keySource } = providerInUse(config)
+  const isAtGateway = keySource.kind === 'auth.json' && url !== undefined
   return usableKey !== undefined && (usableKey === key || isAtGateway)
 }
 
@@ -217,30 +214,28 @@ export function keyInFile(file: LoadedFile): string | undefined {
  */
 export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const [config, file] = [parseKind(files, 'config'), fileOf(files, 'config')]
-  const inUse = providerInUse(config)
-  const isMissing = inUse && !inUse.table && !reservedIds.includes(inUse.id)
-  if (addressInUse(config).url === undefined && !isMissing) return {}
+  const { id, isMissing, url, keySource } = providerInUse(config)
+  if (url === undefined && !isMissing) return {}
 
   const ofModel = [['model_context_window']].filter((path) => config.get(path) !== undefined)
   // With it Codex deletes a ChatGPT login at its start (0.149.1 and 0.169.0, 2026-11-26).
   const isKeyForced = config.text(['forced_login_method']) === 'api'
   // `ollama launch codex-app` writes it. Newer versions of Codex do not start with it.
   const profile = config.text(['profile']) ?? ''
-  const isOfProfile = inUse && config.text(['profiles', profile, 'model_provider']) === inUse.id
+  const isOfProfile = id && config.text(['profiles', profile, 'model_provider']) === id
   const hasModelsFile = usesModelsFile(files, config)
   const hasKeyFile = fileOf(files, 'key').bytes !== null
-  const isKeyUsed = takesAuthFile(config)
   return {
     config: [
-      ...gatewaySettingsIn(sensitiveSettings, file, inUse?.id),
+      ...gatewaySettingsIn(sensitiveSettings, file, id),
       ...ofModel,
       ...(hasModelsFile ? [modelsFilePath] : []),
       ...(isKeyForced ? [['forced_login_method']] : []),
       ...(isOfProfile ? [['profile']] : []),
     ],
     models: hasModelsFile && fileOf(files, 'models').bytes !== null ? [wholeFile] : [],
-    key: keySourceInUse(config).kind === 'key-file' && hasKeyFile ? [wholeFile] : [],
-    auth: isKeyUsed ? keySettings(fileOf(files, 'auth')) : [],
+    key: keySource.kind === 'key-file' && hasKeyFile ? [wholeFile] : [],
+    auth: keySource.kind === 'auth.json' ? keySettings(fileOf(files, 'auth')) : [],
   }
 }
 
@@ -429,7 +424,7 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
 function builtInAddressChanges(config: ParsedFile, target: SetupTarget): readonly SettingChange[] {
   if (!keepsLogin(target.input)) return [{ path: builtInAddressPath, value: target.baseUrl }]
   const now = config.text(builtInAddressPath)
-  const ofTable = textIn(providerInUse(config)?.table, ['base_url'])
+  const ofTable = textIn(providerInUse(config).table, ['base_url'])
   const isGateways = [target.baseUrl, ofTable].some(
     (url) => now !== undefined && url !== undefined && isSameButVersion(now, url),
   )

@@ -32,7 +32,6 @@ import {
   isBedrockName,
   isTurnedOff,
   keyBlockers,
-  keySourceOf,
   noKey,
   type OtherProvider,
   otherLayers,
@@ -44,7 +43,6 @@ import {
   readCodexAuth,
   reservedIds,
   tableName,
-  takesAuthFile,
   vendorName,
   vendorUrl,
 } from './config.ts'
@@ -185,7 +183,7 @@ function* checkEarlierTables(
 
 /** Reports other addresses to which Codex can send its current key. */
 function* checkOthersNow(files: LoadedFiles, config: ParsedFile, baseUrl: string): Findings {
-  const ourId = providerInUse(config)?.id
+  const ourId = providerInUse(config).id
   for (const provider of otherProviders(files, baseUrl, ourId)) {
     const { id, address, location, isAbove } = provider
 
@@ -328,7 +326,7 @@ function replacementToken(table: Table): string | undefined {
 /** The key of auth.json, if it belongs to that provider. */
 function oldKeyOf(files: LoadedFiles, config: ParsedFile, id: string, { key }: SetupTarget) {
   const { usableKey } = readCodexAuth(fileOf(files, 'auth'))
-  const isItsKey = providerInUse(config)?.id === id && usableKey !== key
+  const isItsKey = providerInUse(config).id === id && usableKey !== key
   return isItsKey && !placeholderOf(usableKey) ? usableKey : undefined
 }
 
@@ -405,12 +403,13 @@ function* checkPlannedTable(
 
 /** Reports what is wrong with the provider in use. */
 export function* checkProvidersNow(context: ClientContext, config: ParsedFile): Findings {
-  const provider = providersOf(config).find(({ id }) => id === providerInUse(config)?.id)
+  const { id: ourId, url, keySource } = providerInUse(config)
+  const provider = providersOf(config).find(({ id }) => id === ourId)
   if (provider === undefined || reservedIds.includes(provider.id)) return
-  const url = config.text([...provider.path, 'base_url'])
+  const isOurs = url !== undefined && isOwnAddress(url, context)
 
   yield* checkMissingV1(context, config, provider)
-  if (url !== undefined && isOwnAddress(url, context)) {
+  if (isOurs) {
     yield* checkHarmfulSettings(config, provider)
     yield* checkHarmfulLayers(context.files, provider.id)
   }
@@ -418,18 +417,17 @@ export function* checkProvidersNow(context: ClientContext, config: ParsedFile): 
     yield turnedOffFinding(config, provider)
     return
   }
-  if (url !== undefined && isOwnAddress(url, context) && takesAuthFile(config))
+  if (isOurs && keySource.kind === 'auth.json')
     yield* checkOthersNow(context.files, config, withoutTrailingSlash(url))
 
   yield* checkName(config, provider)
-  const source = keySourceOf(provider.table)
-  const isOurs = url !== undefined && isOwnAddress(url, context)
   if (isOurs && provider.table['requires_openai_auth'] === true)
     yield* checkOwnAuth(config, provider)
-  if (source.kind === 'key-file') yield* checkKeyFile(context, config, provider)
-  if (source.kind === 'variable') yield* checkKeyVariable(context, config, provider, source.name)
-  if (source.kind === 'auth.json' && !url) yield missingAddressFinding(config, provider)
-  if (source.kind === 'none' && !mayNeedNoKey(url, context))
+  if (keySource.kind === 'key-file') yield* checkKeyFile(context, config, provider)
+  if (keySource.kind === 'variable')
+    yield* checkKeyVariable(context, config, provider, keySource.name)
+  if (keySource.kind === 'auth.json' && !url) yield missingAddressFinding(config, provider)
+  if (keySource.kind === 'none' && !mayNeedNoKey(url, context))
     yield missingAuthFinding(config, provider)
 }
 
