@@ -319,16 +319,7 @@ function planLogin(files: LoadedFiles, target: SetupTarget): FileEdit | undefine
   const rest = removed.some(({ path }) => isWholeFile(path))
     ? null
     : formatOf(file.format).edit(file.bytes, removed, file.path)
-  return {
-    client: codexName.id,
-    path: file.path,
-    format: file.format,
-    scope: file.scope,
-    changes: [{ path: ['OPENAI_API_KEY'], value: undefined, isSecret: true, role: 'key' }],
-    before: file.bytes,
-    after: replacedLogin(file, target)?.bytes ?? rest,
-    holdsSecret: true,
-  }
+  return authEdit(file, undefined, replacedLogin(file, target)?.bytes ?? rest)
 }
 
 /**
@@ -347,24 +338,26 @@ function planAuth(files: LoadedFiles, target: SetupTarget): FileEdit {
     })
   }
 
-  const isKeyCurrent = readCodexAuth(file).usableKey === target.key
-  const edit = {
-    client: codexName.id,
-    path: file.path,
-    format: 'json',
-    scope: 'whole',
-    before: file.bytes,
-    holdsSecret: true,
-  } as const
-  const change = { path: ['OPENAI_API_KEY'], isSecret: true, role: 'key' } as const
   // 0.105.0 sends the key of the file even if a header holds the key, so the file is removed (0.169.0 does not;
   // 2026-11-22).
-  if (target.keyHeader !== 'authorization')
-    return { ...edit, changes: [{ ...change, value: undefined }], after: null }
+  if (target.keyHeader !== 'authorization') return authEdit(file, undefined, null)
 
   const text = `${JSON.stringify({ OPENAI_API_KEY: target.key }, null, 2)}\n`
-  const after = isKeyCurrent ? file.bytes : new TextEncoder().encode(text)
-  return { ...edit, changes: [{ ...change, value: target.key }], after }
+  const isKeyCurrent = readCodexAuth(file).usableKey === target.key
+  return authEdit(file, target.key, isKeyCurrent ? file.bytes : new TextEncoder().encode(text))
+}
+
+function authEdit(file: LoadedFile, key: string | undefined, after: FileEdit['after']): FileEdit {
+  return {
+    client: codexName.id,
+    path: file.path,
+    format: file.format,
+    scope: file.scope,
+    changes: [{ path: ['OPENAI_API_KEY'], value: key, isSecret: true, role: 'key' }],
+    before: file.bytes,
+    after,
+    holdsSecret: true,
+  }
 }
 
 function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
