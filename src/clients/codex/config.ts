@@ -10,6 +10,7 @@ import type { ConfigFile, DiskReader, LoadedFile, LoadedFiles } from '../contrac
 import { isLoopbackUrl, shownUrl, withoutTrailingSlash } from '../files/addresses.ts'
 import { type ParsedFile, parseKind, parseLayers } from '../files/parse-file.ts'
 import { pathsOf, projectFolders } from '../files/paths.ts'
+import { row } from '../files/sensitive-settings.ts'
 import { readStrictly } from '../files/strict-json.ts'
 import { isTable, merged, type Table, tableIn, textIn } from '../files/tables.ts'
 import { readHeaders, textMembers } from '../plan/headers.ts'
@@ -549,7 +550,7 @@ export const sensitiveSettings: SensitiveSettings = {
   codeWord: 'config',
   // In a project Codex reads them only if the folder is trusted.
   rows: [
-    { path: 'openai_base_url', role: 'address', fileKinds: [...user, ...stronger], source: tried },
+    row('openai_base_url', 'address', [...user, ...stronger], tried),
     { path: 'openai_base_url', role: 'address', ...ofOldProjects },
     {
       path: 'experimental_realtime_ws_base_url',
@@ -558,27 +559,22 @@ export const sensitiveSettings: SensitiveSettings = {
       isUntested: true,
       source: 'program of 0.171.0, 2026-11-29',
     },
-    { path: provider, role: 'provider', fileKinds: stronger, source: tried },
+    row(provider, 'provider', stronger, tried),
     { path: provider, role: 'provider', ...ofOldProjects },
-    { path: `${provider}.base_url`, role: 'address', fileKinds: user, source: tried },
-    { path: `${provider}.query_params`, role: 'address', fileKinds: user, source: tried },
-    { path: `${provider}.requires_openai_auth`, role: 'key', fileKinds: user, source: tried },
-    { path: `${provider}.env_key`, role: 'key', fileKinds: user, source: tried },
-    {
-      path: `${provider}.experimental_bearer_token`,
-      role: 'key',
-      fileKinds: user,
-      source: tried,
-    },
-    { path: `${provider}.auth`, role: 'key', fileKinds: user, source: tried },
-    { path: 'model_provider', role: 'provider', fileKinds: [...user, ...stronger], source: tried },
+    row(`${provider}.base_url`, 'address', user, tried),
+    row(`${provider}.query_params`, 'address', user, tried),
+    row(`${provider}.requires_openai_auth`, 'key', user, tried),
+    row(`${provider}.env_key`, 'key', user, tried),
+    row(`${provider}.experimental_bearer_token`, 'key', user, tried),
+    row(`${provider}.auth`, 'key', user, tried),
+    row('model_provider', 'provider', [...user, ...stronger], tried),
     { path: 'model_provider', role: 'provider', ...ofOldProjects },
-    { path: 'cli_auth_credentials_store', role: 'key', fileKinds: stronger, source: tried },
-    { path: 'forced_login_method', role: 'key', fileKinds: stronger, source: tried },
-    { path: 'model', role: 'model', fileKinds: [...user, ...stronger, 'project'], source: tried },
-    { path: 'OPENAI_API_KEY', role: 'key', fileKinds: ['auth'], source: tried },
-    { path: 'auth_mode', role: 'key', fileKinds: ['auth'], source: tried },
-    { path: 'key', role: 'key', fileKinds: ['key'], source: '0.118.0 and 0.171.0, 2026-11-29' },
+    row('cli_auth_credentials_store', 'key', stronger, tried),
+    row('forced_login_method', 'key', stronger, tried),
+    row('model', 'model', [...user, ...stronger, 'project'], tried),
+    row('OPENAI_API_KEY', 'key', ['auth'], tried),
+    row('auth_mode', 'key', ['auth'], tried),
+    row('key', 'key', ['key'], '0.118.0 and 0.171.0, 2026-11-29'),
   ],
 }
 
