@@ -178,9 +178,8 @@ function launchSettings(
   const { resolved, query = [] } = target
   const options = effectiveOptions(target.input)
 
-  const tables = [config, ...otherLayers(files)].map((file) =>
-    file.table(['model_providers', target.providerId]),
-  )
+  const layers = [config, ...otherLayers(files)]
+  const tables = layers.map((file) => file.table(['model_providers', target.providerId]))
   const isPlain = (table: Table = {}) =>
     textMembers(table['query_params']).every((parameter) => includesHeader(parameter, query)) &&
     lastingCredentials.every((name) => table[name] === undefined) &&
@@ -188,11 +187,9 @@ function launchSettings(
   const id = tables.every(isPlain) ? target.providerId : 'repoint-run'
 
   const headers = headersInVariables(target)
-  const forcedLogin = [config, ...otherLayers(files)].some(
-    (file) => file.text(['forced_login_method']) === 'chatgpt',
-  )
+  const forcedLogin = layers.some((file) => file.text(['forced_login_method']) === 'chatgpt')
   const secrets = [launchKeyVariable, ...headers.map(({ variable }) => variable)]
-  const excluded = config.table(['shell_environment_policy'])?.['exclude']
+  const excluded = config.get(['shell_environment_policy', 'exclude'])
 
   /** Undefined: the run passes no value. */
   const settings: readonly (readonly [path: string, value: ConfigValue | undefined])[] = [

@@ -29,6 +29,7 @@ import {
   configRepair,
   credentialSettings,
   harmfulSettings,
+  isAuthorization,
   isBedrockName,
   isTurnedOff,
   keyBlockers,
@@ -147,8 +148,7 @@ function* checkEarlierTables(
 ): Findings {
   const layers = [config, ...otherLayers(files)]
 
-  for (const [id, table] of config.members(['model_providers'])) {
-    const path = ['model_providers', id]
+  for (const { id, table, path } of providersOf(config)) {
     const url = textIn(table, ['base_url'])
 
     if (url !== undefined && isEarlierTable(files, config, target, id)) {
@@ -318,7 +318,7 @@ function blockingFix(config: ParsedFile, { id, table }: OtherProvider, token?: s
 function replacementToken(table: Table): string | undefined {
   const headers = { ...tableIn(table, ['env_http_headers']), ...tableIn(table, ['http_headers']) }
   // Codex does not send it with a token (0.169.0), nor with auth.json (0.145.0; 2026-11-23).
-  const authorization = Object.entries(headers).find(([name]) => /^authorization$/i.test(name))
+  const authorization = Object.entries(headers).find(([name]) => isAuthorization(name))
   if (authorization === undefined) return noKey
   return /^Bearer (\S+)$/.exec(String(authorization[1]))?.[1]
 }
