@@ -27,7 +27,7 @@ import {
   unreadable,
 } from '../files/parse-file.ts'
 import { pathsOf } from '../files/paths.ts'
-import type { Table } from '../files/tables.ts'
+import { type Table, textIn } from '../files/tables.ts'
 import type { WindowHandling } from '../models/context-window.ts'
 import { resolveOneModel } from '../models/resolve.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
@@ -342,10 +342,9 @@ function* conversationFindings(
 
 function providerIn(config: ParsedFile, id: string) {
   if (id === 'openai') return { url: config.text(builtInAddressPath), isTurnedOff: false }
-  const path = ['model_providers', id]
-  const table = config.table(path)
+  const table = config.table(['model_providers', id])
   if (table === undefined || reservedIds.includes(id)) return undefined
-  return { url: config.text([...path, 'base_url']), isTurnedOff: isTurnedOff(table) }
+  return { url: textIn(table, ['base_url']), isTurnedOff: isTurnedOff(table) }
 }
 
 // The client.
@@ -465,7 +464,7 @@ export const codex: ClientModule = {
         model,
         providerId,
         contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
-        ...readSettingOptions(settingOptions, config.table([])),
+        ...readSettingOptions(settingOptions, config.root),
         hasModelsFile: usesModelsFile(files, config) || undefined,
         keepsLogin: source.kind === 'key-file' || undefined,
       },

@@ -148,20 +148,25 @@ function planCodexKey(files: LoadedFiles, target: SetupTarget): FileEdit | undef
   return planKeyFile(codexName, fileOf(files, 'key'), isKept ? target.key : undefined)
 }
 
-/** The changes in the provider's table. Codex does not start if `auth` has another key next to it. */
-function keyCommandChanges(
+/** Where Codex takes its key from. It does not start if `auth` has another key next to it. */
+function keyChanges(
   files: LoadedFiles,
-  { path, table }: { readonly path: readonly string[]; readonly table: Table | undefined },
+  { path, table }: { readonly path: readonly string[]; readonly table: Table },
   target: SetupTarget,
 ): readonly SettingChange[] {
+  const authPath = [...path, 'auth']
   if (keepsLogin(target.input))
     return [
       ...['requires_openai_auth', 'env_key', 'env_key_instructions', 'experimental_bearer_token']
-        .filter((name) => table?.[name] !== undefined)
+        .filter((name) => table[name] !== undefined)
         .map((name) => ({ path: [...path, name], value: undefined })),
-      { path: [...path, 'auth'], value: { ...commandFor(fileOf(files, 'key')) } },
+      { path: authPath, value: { ...commandFor(fileOf(files, 'key')) } },
     ]
-  return printsKeyFile(table?.['auth']) ? [{ path: [...path, 'auth'], value: undefined }] : []
+  return [
+    // Without it, or a command, Codex sends no Authorization header.
+    { path: [...path, 'requires_openai_auth'], value: target.keyHeader === 'authorization' },
+    ...(printsKeyFile(table['auth']) ? [{ path: authPath, value: undefined }] : []),
+  ]
 }
 
 /** Reports why the command of the table in use does not print the key. */
@@ -224,7 +229,6 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
   const profile = config.text(['profile']) ?? ''
   const isOfProfile = id && config.text(['profiles', profile, 'model_provider']) === id
   const hasModelsFile = usesModelsFile(files, config)
-  const hasKeyFile = fileOf(files, 'key').bytes !== null
   return {
     config: [
       ...gatewaySettingsIn(sensitiveSettings, file, id),
@@ -234,7 +238,7 @@ export function gatewaySettings(files: LoadedFiles): GatewaySettings {
       ...(isOfProfile ? [['profile']] : []),
     ],
     models: hasModelsFile && fileOf(files, 'models').bytes !== null ? [wholeFile] : [],
-    key: keySource.kind === 'key-file' && hasKeyFile ? [wholeFile] : [],
+    key: keySource.kind === 'key-file' && fileOf(files, 'key').bytes !== null ? [wholeFile] : [],
     auth: keySource.kind === 'auth.json' ? keySettings(fileOf(files, 'auth')) : [],
   }
 }
@@ -284,7 +288,8 @@ function keySettings(file: LoadedFile): readonly SettingPath[] {
  * auth.json comes last there: the login returns once config.toml no longer sends it to the gateway.
  */
 export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit[] {
-  const auth = keepsLogin(target.input) ? planLogin(files, target) : planAuth(files, target)
+  const isLogin = keepsLogin(target.input)
+  const auth = isLogin ? planLogin(files, target) : planAuth(files, target)
   const keyFile = planCodexKey(files, target)
   const config = editFile({
     client: codexName,
@@ -297,7 +302,6 @@ export function plan(files: LoadedFiles, target: SetupTarget): readonly FileEdit
 
   const others = [keyFile, modelsFile].filter((edit) => edit !== undefined)
   const isRemoved = ({ after }: FileEdit) => after === null
-  const isLogin = keepsLogin(target.input)
   return [
     ...(auth && !isLogin ? [auth] : []),
     ...others.filter((edit) => !isRemoved(edit)),
@@ -362,19 +366,19 @@ function authEdit(file: LoadedFile, key: string | undefined, after: FileEdit['af
 
 function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
   const config = parseKind(files, 'config')
-  const now = config.table([])
   const { contextWindow } = target.resolved
 
   const providerPath = ['model_providers', target.providerId]
+  const table = config.table(providerPath) ?? {}
   const headersPath = [...providerPath, 'http_headers']
   const queryPath = [...providerPath, 'query_params']
-  const name = config.text([...providerPath, 'name'])
-  const isOtherGateway = pointsElsewhere(config.text([...providerPath, 'base_url']), target.baseUrl)
+  const name = textIn(table, ['name'])
+  const isOtherGateway = pointsElsewhere(textIn(table, ['base_url']), target.baseUrl)
 
   const changes: readonly SettingChange[] = [
     { path: ['model'], value: target.resolved.model },
-    ...optionChange(now, ['model_context_window'], contextWindow, target.input),
-    ...settingOptionChanges(settingOptions, now, target.input),
+    ...optionChange(config.root, ['model_context_window'], contextWindow, target.input),
+    ...settingOptionChanges(settingOptions, config.root, target.input),
     ...modelsFileChanges(files, config, target),
     { path: ['model_provider'], value: target.providerId },
     ...builtInAddressChanges(config, target),
@@ -388,26 +392,15 @@ function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingCh
       : [{ path: [...providerPath, 'name'], value: 'Gateway' }]),
     { path: [...providerPath, 'base_url'], value: target.baseUrl },
     { path: [...providerPath, 'wire_api'], value: 'responses' },
-    // Without it, or a command, Codex sends no Authorization header.
-    ...(keepsLogin(target.input)
-      ? []
-      : [
-          {
-            path: [...providerPath, 'requires_openai_auth'],
-            value: target.keyHeader === 'authorization',
-          },
-        ]),
-    ...keyCommandChanges(files, { path: providerPath, table: config.table(providerPath) }, target),
+    ...keyChanges(files, { path: providerPath, table }, target),
     // Otherwise Codex tries a WebSocket first and prints errors.
     { path: [...providerPath, 'supports_websockets'], value: false },
     // Not `env_http_headers`: the variable would have to be set in every shell.
-    ...headerChanges(headersPath, config.get(headersPath), target, isOtherGateway),
-    ...queryChanges(queryPath, config.get(queryPath), target, isOtherGateway),
+    ...headerChanges(headersPath, table['http_headers'], target, isOtherGateway),
+    ...queryChanges(queryPath, table['query_params'], target, isOtherGateway),
   ]
-  const provider = { path: providerPath, now: config.table(providerPath) ?? {} }
-  return isOtherGateway
-    ? withoutForeignSettings(changes, { ...provider, isOtherGateway, harmless }, target)
-    : changes
+  const provider = { path: providerPath, now: table, isOtherGateway, harmless }
+  return isOtherGateway ? withoutForeignSettings(changes, provider, target) : changes
 }
 
 /**
