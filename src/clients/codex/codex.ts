@@ -27,7 +27,7 @@ import {
   unreadable,
 } from '../files/parse-file.ts'
 import { pathsOf } from '../files/paths.ts'
-import { type Table, textIn } from '../files/tables.ts'
+import { numberIn, type Table, textIn } from '../files/tables.ts'
 import type { WindowHandling } from '../models/context-window.ts'
 import { resolveOneModel } from '../models/resolve.ts'
 import { effectiveOptions } from '../options/chosen-options.ts'
@@ -439,7 +439,6 @@ export const codex: ClientModule = {
       source.kind === 'table' ? source : ({ key: fileKey, keyHeader: 'authorization' } as const)
 
     const model = config.text(['model'])
-    const contextWindow = config.get(['model_context_window'])
     const [fault] = [...startupFindings(config), ...checkModelsFile(files, config)]
 
     return {
@@ -463,7 +462,7 @@ export const codex: ClientModule = {
       options: {
         model,
         providerId,
-        contextWindow: typeof contextWindow === 'number' ? contextWindow : undefined,
+        contextWindow: numberIn(config.root, ['model_context_window']),
         ...readSettingOptions(settingOptions, config.root),
         hasModelsFile: usesModelsFile(files, config) || undefined,
         keepsLogin: source.kind === 'key-file' || undefined,

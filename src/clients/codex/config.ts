@@ -396,15 +396,13 @@ export const vendorUrl = 'https://api.openai.com/v1'
 // Other providers.
 
 /**
- * Finds the providers other than the gateway's that would get the key of auth.json.
- * `providers.ts` reports them, with the fixes that keep the key from them.
+ * A provider that sends the key of auth.json to another address than the gateway's. `providers.ts` reports it.
  *
  * All providers share auth.json, and Codex can use each of them next to the one in use: in a conversation
  * that was recorded with it, with `-c model_provider=ID`, or in a profile. Codex merges the tables of all
  * layers key by key. It does not read a project's providers. Run on 0.140.0, 0.145.0, 0.152.1, 0.161.0 and
  * 0.169.0, 2026-11-23.
  */
-/** A provider that sends the key of auth.json to another address than the gateway's. */
 export interface OtherProvider {
   readonly id: string
   /** Merged from all layers. */

@@ -52,15 +52,6 @@ import { checkKeyFile, keepsLogin } from './plan.ts'
 // Other providers.
 
 /**
- * Reports the providers that would get the key of auth.json in addition to the gateway's, with the fixes
- * that keep it from them.
- *
- * A fix turns a provider off: if `env_key` names a variable that nobody sets, Codex sends the provider nothing. Its
- * conversations open, and Codex shows `env_key_instructions` instead of an answer. The two lines in config.toml
- * also apply to a table of a profile, because Codex merges the tables of all layers. Run on the versions that
- * other-providers.ts names.
- */
-/**
  * Reports harmful settings in files that a setup does not write, in the table of our provider: no line in
  * config.toml removes them.
  */
@@ -294,7 +285,14 @@ function turnOff(config: ParsedFile, provider: OtherProvider, what = 'new key'):
   return { fix: blockingFix(config, provider), needsConsentTo: sentences.join(' ') }
 }
 
-/** The lines that keep our key from a provider. @param token what it sends instead. Absent: nothing */
+/**
+ * The lines that keep our key from a provider. Without a token they turn it off: `env_key` names a variable that nobody
+ * sets, so Codex sends the provider nothing. Its conversations open, and Codex shows `env_key_instructions` instead of
+ * an answer. Lines in config.toml also apply to a table of a profile, because Codex merges the tables of all layers. Run
+ * on the versions that `OtherProvider` names.
+ *
+ * @param token what the provider sends instead
+ */
 function blockingFix(config: ParsedFile, { id, table }: OtherProvider, token?: string): FileFix {
   const path = ['model_providers', id]
   const { experimental_bearer_token: _, ...variableLines } = keyBlockers
