@@ -10,7 +10,6 @@ import type { SetupTarget } from '../contract/setup.ts'
 import { isOwnAddress } from '../files/addresses.ts'
 import { fileOf, type ParsedFile, parseKind, parseLayers } from '../files/parse-file.ts'
 import { pathsOf } from '../files/paths.ts'
-import { isTable } from '../files/tables.ts'
 import { codexName } from '../names.ts'
 import {
   codexHome,
@@ -442,11 +441,9 @@ function* checkSystemLayers(
     const hidden = ['cli_auth_credentials_store', 'forced_login_method'].filter(
       (key) => needsAuthFile && layer.get([key]) !== undefined && config.get([key]) === undefined,
     )
-    const chatWire = layer
-      .members(['model_providers'])
-      .find(([, provider]) => isTable(provider) && provider['wire_api'] === 'chat')
+    const chatWire = providersOf(layer).find(({ table }) => table['wire_api'] === 'chat')
 
-    const keys = [...hidden, ...(chatWire ? [`model_providers.${chatWire[0]}.wire_api`] : [])]
+    const keys = [...hidden, ...(chatWire ? [`model_providers.${chatWire.id}.wire_api`] : [])]
     if (keys.length > 0)
       yield {
         code: 'codex-system-config',
