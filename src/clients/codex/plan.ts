@@ -364,7 +364,8 @@ function authEdit(file: LoadedFile, key: string | undefined, after: FileEdit['af
   }
 }
 
-function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
+/** The changes of a setup to config.toml. */
+export function ourChanges(files: LoadedFiles, target: SetupTarget): readonly SettingChange[] {
   const config = parseKind(files, 'config')
   const { contextWindow } = target.resolved
 

@@ -1,4 +1,3 @@
-import type { ConfigValue } from '../../edits/types.ts'
 import type { FileFix, Finding, Findings } from '../../finding.ts'
 import { isSameButVersion } from '../../gateway/base-urls.ts'
 import { isExported, unsetCommand } from '../checks/environment.ts'
@@ -22,7 +21,7 @@ import {
   withoutTrailingSlash,
 } from '../files/addresses.ts'
 import { fileOf, filesOfKind, type ParsedFile, parseFile } from '../files/parse-file.ts'
-import { type Table, tableIn, textIn } from '../files/tables.ts'
+import { overlaid, type Table, tableIn, textIn } from '../files/tables.ts'
 import { codexName } from '../names.ts'
 import {
   builtInAddressPath,
@@ -47,7 +46,7 @@ import {
   vendorName,
   vendorUrl,
 } from './config.ts'
-import { checkKeyFile, keepsLogin } from './plan.ts'
+import { checkKeyFile, keepsLogin, ourChanges } from './plan.ts'
 
 // Other providers.
 
@@ -89,8 +88,7 @@ function* checkOthersForSetup(
 /** Keeps the new key from every other address. */
 function* checkNewKey(context: ClientContext, config: ParsedFile, target: SetupTarget): Findings {
   const { providerId, baseUrl } = target
-  const ourTable = { base_url: baseUrl, requires_openai_auth: true }
-  const planned = { openai_base_url: baseUrl, model_providers: { [providerId]: ourTable } }
+  const planned = overlaid({}, ourChanges(context.files, target))
 
   for (const provider of otherProviders(context.files, baseUrl, providerId, planned)) {
     const { id } = provider
@@ -341,8 +339,8 @@ function isEarlierTable(
   return url !== undefined && isSameButVersion(url, target.baseUrl) && isAsWeWrite(table)
 }
 
-function isAsWeWrite(table: ConfigValue): boolean {
-  const { auth, requires_openai_auth, supports_websockets, wire_api } = tableIn(table, [])
+function isAsWeWrite(table: Table): boolean {
+  const { auth, requires_openai_auth, supports_websockets, wire_api } = table
   const hasOurKey = requires_openai_auth === true || printsKeyFile(auth)
   return hasOurKey && supports_websockets === false && wire_api === 'responses'
 }
