@@ -81,7 +81,6 @@ const listNames = [
   'providers',
   'vendors',
   'available',
-  'supported',
 ]
 
 /** The deepest list that is found: `data.result.models`. */

@@ -132,6 +132,15 @@ describe('the snapshot of models.dev', () => {
     expect(withKnownFacts({ id: 'gpt-4o' })).toMatchObject({ images: true, reasoning: false })
   })
 
+  test('has no window for a model whose window it does not know', () => {
+    expect(withKnownFacts({ id: 'voxtral-mini-latest' })).toEqual({
+      id: 'voxtral-mini-latest',
+      images: false,
+      reasoning: false,
+      tools: false,
+    })
+  })
+
   test('the facts of the gateway override the snapshot, also with a smaller context window', () => {
     const reported = { id: 'gpt-5.6-sol', contextWindow: 20_000, images: false }
     expect(withKnownFacts(reported)).toEqual({ ...flagship, ...reported, outputLimit: 20_000 })

@@ -153,7 +153,13 @@ const styles: Readonly<
   'the next offset': {
     startOf: (query) => Number(query.get('offset') ?? 0),
     say: ({ items, end, isLast }) => ({
-      body: { data: items, next_offset: isLast ? null : end },
+      body: { data: items, metadata: { next_offset: isLast ? null : end } },
+    }),
+  },
+  "Laravel's pages": {
+    startOf: (query) => (Number(query.get('page') ?? 1) - 1) * size,
+    say: ({ items, start }) => ({
+      body: { data: items, meta: { current_page: start / size + 1, last_page: 3 } },
     }),
   },
   'a page that is not the last': {
@@ -208,6 +214,7 @@ describe('catalog: all pages are read', () => {
     ['another host', 'https://evil.example/v1/models?page=2'],
     ['another host after two slashes', '//evil.example/v1/models?page=2'],
     ['another path', '/v1/keys?page=2'],
+    ['no address', 'https://[/v1/models?page=2'],
   ])('a link to %s is not followed', async (_name, next) => {
     const server = await aServer((_request, response) =>
       sendJson(response, 200, { data: all.slice(0, 2), next, key }),

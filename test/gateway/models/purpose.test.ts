@@ -262,6 +262,8 @@ describe('catalog: any member can name the purpose of a model', () => {
     { abilities: ['image-generation'] },
     { labels: ['moderation'] },
     { isReranker: true },
+    { supports_image_generation: true },
+    { type: 'diffusion' },
     { embedding_dimensions: 768 },
     { endpoint: '/v1/rerank' },
     { function: 'embedding' },

@@ -134,6 +134,15 @@ describe('model rules: the default is the newest sol', () => {
     expect(first('messages')).toBe('claude-sonnet-5-5')
   })
 
+  test('only one model that is native to the protocol comes before those of the rules', () => {
+    const models = of('qwen4', 'gpt-5.6-sol', 'kimi-k3')
+    expect(defaultModels({ models }, 'chat').map(({ id }) => id)).toEqual([
+      'qwen4',
+      'gpt-5.6-sol',
+      'kimi-k3',
+    ])
+  })
+
   test('has a reason', () => {
     expect(defaultModels(today, 'responses')[0]?.reason).toBe(
       'sol variant of the newest family, gpt-5.6',

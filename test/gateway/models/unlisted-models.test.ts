@@ -105,6 +105,7 @@ test.each([
   ['accounts/fireworks/models/glm-5p3', 'glm-5.3'],
   ['zai-org/GLM-5.3-FP8', 'glm-5.3'],
   ['deepseek-v4-pro:free', 'deepseek-v4-pro'],
+  ['z-ai/glm-5.3:nitro', 'glm-5.3'],
   ['claude-haiku-4-5@20251001', 'claude-haiku-4-5-20251001'],
   ['Qwen/Qwen3.8-27B-GPTQ-Int4', 'qwen3.8-27b'],
   ['mlx-community/Qwen3.8-27B-4bit', 'qwen3.8-27b'],
