@@ -72,12 +72,10 @@ function refuseWithoutUndo(world: World, plan: Plan, planned: readonly PlannedFi
   )
   const undo = planUndoOf(world, plan, plannedFiles)
 
-  for (const { edit, file, mode } of planned) {
+  for (const { edit, file } of planned) {
     const shownPath = displayPath(world.machine, edit.path)
     const undoEdit = undo?.edits.find(({ path }) => path === edit.path)
-    const status = file.status && { ...file.status, mode }
-    const undone =
-      undoEdit && valueOrError(() => planFile(world, undoEdit, { ...file, status }, undo))
+    const undone = undoEdit && valueOrError(() => planFile(world, undoEdit, file, undo))
     if (undone instanceof UserError)
       throw new UserError({
         code: 'not-permitted',

@@ -135,6 +135,10 @@ describe.runIf(isRoot)("as root in root's own home", () => {
       },
     ],
     ['a state folder of another user', (home) => stateOf(home, someone)],
+    [
+      'a state folder that does not exist yet, behind a link out of it',
+      (home) => symlinkSync(aHome().path, home.at('.local')),
+    ],
   ])('%s is refused', (_, prepare) => {
     const home = aHome({ '.codex/config.toml': 'model = "x"\n' })
     const plan = aPairPlan(sourceIn(home))

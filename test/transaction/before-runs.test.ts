@@ -1,10 +1,10 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { SettingChange } from '../../src/edits/types.ts'
-import { fileWithoutRuns } from '../../src/transaction/before-runs.ts'
+import { filesBeforeRuns, fileWithoutRuns } from '../../src/transaction/before-runs.ts'
 import { aPairPlan, configEdit, keysEdit, settingsEdit } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { setUp } from '../support/runs.ts'
+import { rollBack, setUp } from '../support/runs.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const settings = '.claude/settings.json'
@@ -28,6 +28,20 @@ function damageRecord(home: Home, { id }: { readonly id: string }): void {
 function append(home: Home, name: string, text: string): void {
   home.put(name, home.text(name) + text)
 }
+
+test('the earlier versions of all files of a client: a run that was undone does not count', () => {
+  const home = aHome({ [config]: 'model = "0"\n' })
+  setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
+  const first = home.text(config)
+  setUp(home, [configEdit(sourceIn(home), 'https://second.example/v1')])
+  rollBack(home)
+
+  const now = new Map([[home.at(config), Buffer.from(first)]])
+  const versions = [...filesBeforeRuns(worldIn(home), ['codex'], now)].map(({ withoutRuns }) =>
+    String(withoutRuns.get(home.at(config))),
+  )
+  expect(versions).toEqual([first, 'model = "0"\n'])
+})
 
 describe('the earlier versions of a file', () => {
   const textsOf = (home: Home, name: string, world = worldIn(home)) =>

@@ -302,6 +302,14 @@ describe('a client with two files', () => {
       expect(orderOf(machine.apply(undoAll(runs, contents, {})))).toEqual(addressFirst)
     })
 
+    test('an undo of `off` and of a setup after it that wrote only the address', () => {
+      const machine = aHistory()
+      machine.off({ url: 'vendor' }, login)
+      machine.setUp({ url: 'gw3' })
+      const { runs, contents } = machine
+      expect(orderOf(machine.apply(undoTo(runs, '000003', contents, {})))).toEqual(keyFirst)
+    })
+
     test('an undo of runs without a record, of which the oldest wrote only the address', () => {
       const machine = new UndoMachine({ [settingsPath]: original, [authPath]: login })
       machine.setUp(ours)
@@ -361,6 +369,19 @@ describe('no undo creates a problem', () => {
     redoLast(machine, { force: true })
     expect(machine.text(settingsPath)).toBe(set)
   })
+})
+
+test('the situations after an undo are found in all files that it has changed so far', () => {
+  const machine = new UndoMachine({ [settingsPath]: original, [authPath]: '{"login": "me"}' })
+  machine.setUp(ours)
+  machine.setUp({ ...ours, url: 'gw2' }, '{"key": "k2"}')
+  const changedSoFar: string[][] = []
+  const findSituations: FindSituations = (_, { result }) => {
+    changedSoFar.push([...result.keys()])
+    return []
+  }
+  undoAll(machine.runs, machine.contents, { findSituations })
+  expect(changedSoFar.at(-1)).toEqual([authPath, settingsPath])
 })
 
 describe('rollback --force', () => {
