@@ -90,6 +90,18 @@ describe('apply', () => {
     expect(applied.run?.files.map(isChangedByRun)).toEqual([false, true])
   })
 
+  test('records a file that stays unchanged, even if it could not be replaced', () => {
+    const home = aHome(oldPair)
+    apply(home)
+    linkSync(home.at('.codex/auth.json'), home.at('other.json'))
+    const source = sourceIn(home)
+    const plan = aPlan([authEdit(source), configEdit(source, 'https://other.example/v1')])
+    expect(applyPlan(worldIn(home), plan).run?.files).toMatchObject([
+      { realPath: home.at('.codex/auth.json') },
+      { realPath: home.at('.codex/config.toml') },
+    ])
+  })
+
   test('switches more than two files, of several clients, in one run', () => {
     const home = aHome({ ...oldPair, '.claude/settings.json': '{"model": "opus"}\n' })
     const source = sourceIn(home)

@@ -359,6 +359,16 @@ describe('no undo creates a problem', () => {
     expect(rollBack(machine)).toBeUndefined()
   })
 
+  test('a setting in a table that was there before the run is not kept alone', () => {
+    const machine = aMachine()
+    machine.edit({ mine: true })
+    const before = machine.text(settingsPath)
+    const findSituations: FindSituations = (_, { result }) =>
+      String(Buffer.from(result.get(settingsPath)!)).includes('limit') ? [] : ['unreadable']
+    expect(keptIn(rollBack(machine, { findSituations }))).toContainEqual(['url', 'unreadable'])
+    expect(machine.text(settingsPath)).toBe(before)
+  })
+
   test('a redo with a problem keeps the settings, and force redoes it', () => {
     const machine = aMachine()
     const set = machine.text(settingsPath)
