@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/clients/contract/client.ts'
-import { byId, type Disk, planOn, text, written } from './support.ts'
+import { byId, type Disk, key, planOn, text, written } from './support.ts'
 
 const ours = { writtenBaseUrls: ['https://gw.example/v1'] }
 
@@ -74,6 +74,48 @@ describe('opencode: a setup with another provider ID', () => {
   test('keeps a provider that repoint did not write', () => {
     const disk = afterSetup(client)
     expect(renamed(client, disk, 'https://gw.example', { writtenBaseUrls: [] }).former).toEqual([])
+  })
+})
+
+describe.each(['pi', 'openclaw', 'kimi', 'grok'])('%s: a setup with another provider ID', (id) => {
+  const client = byId(id)
+  const setup = planOn(client, {})
+  const disk = written({}, setup.machine, setup.edits)
+  const code = `${id}-former-provider`
+
+  test('for the same address removes the earlier provider, with consent', () => {
+    const { former, texts } = renamed(client, disk, 'https://gw.example')
+    expect(former).toMatchObject([
+      { code, needsConsentTo: expect.stringContaining('with its key') },
+    ])
+    expect(texts.join().split(key)).toHaveLength(2)
+  })
+
+  test('for the same address with a slash at its end, does so too', () => {
+    const withSlash = Object.fromEntries(
+      Object.entries(disk).map(([path, content]) => [
+        path,
+        text(content as Uint8Array).replaceAll('gw.example/v1"', 'gw.example/v1/"'),
+      ]),
+    )
+    const { former } = renamed(client, withSlash, 'https://gw.example')
+    expect(former).toMatchObject([{ code, fix: expect.anything() }])
+  })
+
+  test('for another address keeps it, and reports that', () => {
+    const { former, texts } = renamed(client, disk, 'https://new.example')
+    expect(former.map(({ fix, needsConsentTo }) => [fix, needsConsentTo])).toEqual([
+      [undefined, undefined],
+    ])
+    expect(texts.join().split(key)).toHaveLength(3)
+  })
+
+  test('keeps a provider that repoint did not write', () => {
+    expect(renamed(client, disk, 'https://gw.example', { writtenBaseUrls: [] }).former).toEqual([])
+  })
+
+  test('is no reason to report the provider itself', () => {
+    expect(planOn(client, disk, { context: ours }).findings).toEqual([])
   })
 })
 

@@ -85,6 +85,13 @@ describe('repoint reads the values that Grok Build uses', () => {
       home('env_key = "MY_KEY"'),
       { ...expectedValues, key: undefined, keyPath: undefined, keyFrom: { variable: 'MY_KEY' } },
     ],
+    [
+      'and the address of another model of the same provider, which gets the key too',
+      {
+        [file]: `${home()[file]}[model.other]\nmodel_provider = "gateway"\nbase_url = "https://b.example/v1"\n`,
+      },
+      { ...expectedValues, alsoSendsTo: 'https://b.example/v1' },
+    ],
     ['but no fault', { [file]: 'a = = 1\n' }, { broken: expect.stringContaining('line 1') }],
     ['for a model of its vendor', { [file]: '[models]\ndefault = "grok-4.6"\n' }, {}],
     [
@@ -135,6 +142,11 @@ describe('check finds', () => {
     ['a command for the key', home('auth_provider = "work"'), {}],
     ['a key of its vendor next to ours', home(), { XAI_API_KEY: 'sk-x' }],
     ['a model of its vendor', { [file]: '[models]\ndefault = "grok-4.6"\n' }, {}],
+    [
+      'a server of this machine without a key',
+      { [file]: home('')[file]!.replace('https://gw.example', 'http://127.0.0.1:9') },
+      {},
+    ],
   ])('nothing about %s', (_, disk, env) => {
     expect(findingsOn(grok, disk, aMachine({ env }))).toEqual([])
   })
@@ -146,14 +158,17 @@ describe('check finds', () => {
 })
 
 describe('a setup', () => {
-  test('asks before it takes over a provider, and removes the one of an earlier setup', () => {
+  test('asks before it takes over a provider', () => {
     const other = { [file]: home()[file]!.replaceAll('gw.example', 'b.example') }
-    expect(codesOf(planOn(grok, other).findings)).toContain('grok-provider-conflict')
+    expect(codesOf(planOn(grok, other).findings)).toEqual(['grok-provider-conflict'])
+  })
 
-    const earlier = { [file]: home()[file]!.replaceAll('gateway', 'older') }
-    expect(codesOf(planOn(grok, earlier, { context: { writtenBaseUrls } }).findings)).toContain(
-      'grok-former-provider',
-    )
+  test.each<readonly [string, Partial<Machine['env']>]>([
+    ['grok-environment-model', { GROK_CONFIG: '{}' }],
+    ['grok-proxy', { ALL_PROXY: 'http://127.0.0.1:1' }],
+  ])('reports what defeats it: %s', (code, env) => {
+    const setup = { machine: aMachine({ env }), target: { baseUrl: 'http://127.0.0.1:9/v1' } }
+    expect(codesOf(planOn(grok, {}, setup).findings)).toEqual([code])
   })
 
   test('chooses the model for titles too', () => {
@@ -238,7 +253,7 @@ describe('a launch', () => {
     expect(parse(ours!['config.toml']!)).toHaveProperty('models')
   })
 
-  test.each(['-c', '-mother', '--model=other', '--resume'])('refuses %s', (flag) => {
+  test.each(['-c', '--continue', '-mother', '--model=other', '--resume'])('refuses %s', (flag) => {
     expect(() => launch([flag])).toThrow(/a run has its own/)
   })
 })

@@ -93,6 +93,18 @@ describe('repoint reads the values that Kimi Code uses', () => {
     ['but no fault', { [file]: 'a = = 1\n' }, { broken: expect.stringContaining('line 1') }],
     ['for the login of its vendor', { [file]: login }, { login: expect.stringContaining('login') }],
     [
+      'for a login that another provider names',
+      home('oauth = { storage = "file", key = "k" }'),
+      { login: expect.stringContaining('login') },
+    ],
+    [
+      'and the address of another model of the same provider, which gets the key too',
+      {
+        [file]: `${home()[file]}[models.other]\nprovider = "gateway"\nbase_url = "https://b.example/v1"\n`,
+      },
+      { ...expectedValues, alsoSendsTo: 'https://b.example/v1' },
+    ],
+    [
       'for a key of its vendor',
       { [file]: login.replace(/oauth = .*/, 'api_key = "sk-vendor"') },
       {},
@@ -160,26 +172,33 @@ describe('check finds', () => {
     ['a key for the environment of the provider', home('env = { KIMI_API_KEY = "sk-x" }'), {}],
     ['a variable of the environment without a model', home(), { KIMI_MODEL_API_KEY: 'sk-x' }],
     ['a service of its vendor', { [file]: login }, { KIMI_MODEL_NAME: 'k3' }],
+    [
+      'a server of this machine without a key',
+      { [file]: home('')[file]!.replace('https://gw.example', 'http://127.0.0.1:9') },
+      {},
+    ],
   ])('nothing about %s', (_, disk, env) => {
     expect(findingsOn(kimi, disk as Disk, aMachine({ env }))).toEqual([])
   })
 })
 
 describe('a setup', () => {
-  test('replaces what would stop Kimi Code next to the key', () => {
-    const disk = home('api_key_env = "MY_KEY"\noauth = { storage = "file", key = "k" }')
-    const { edits } = planOn(kimi, disk)
-    expect(text(edits[0]!.after)).not.toMatch(/api_key_env|oauth/)
+  test.each(['api_key_env = "MY_KEY"', 'oauth = { storage = "file", key = "k" }'])(
+    'replaces what would stop Kimi Code next to the key: %s',
+    (line) => {
+      const { edits } = planOn(kimi, home(line))
+      expect(text(edits[0]!.after)).not.toContain(line)
+    },
+  )
+
+  test('asks before it takes over a provider', () => {
+    const other = home()[file]!.replaceAll('gw.example', 'b.example')
+    expect(codesOf(planOn(kimi, { [file]: other }).findings)).toEqual(['kimi-provider-conflict'])
   })
 
-  test('asks before it takes over a provider, and removes the one of an earlier setup', () => {
-    const other = home()[file]!.replaceAll('gw.example', 'b.example')
-    expect(codesOf(planOn(kimi, { [file]: other }).findings)).toContain('kimi-provider-conflict')
-
-    const earlier = { [file]: home()[file]!.replaceAll('gateway', 'older') }
-    const context = { writtenBaseUrls: ['https://gw.example/v1'] }
-    const { findings } = planOn(kimi, earlier, { context })
-    expect(codesOf(findings)).toContain('kimi-former-provider')
+  test('reports a variable that replaces its model', () => {
+    const machine = aMachine({ env: { KIMI_MODEL_NAME: 'other' } })
+    expect(codesOf(planOn(kimi, {}, { machine }).findings)).toEqual(['kimi-environment-model'])
   })
 
   test('writes an address for the messages protocol only if it is another one', () => {
@@ -286,7 +305,10 @@ describe('a launch', () => {
     })
   })
 
-  test.each(['-c', '-mother', '--model=other', '--session', '-r'])('refuses %s', (flag) => {
-    expect(() => launch([flag])).toThrow(/chooses a model/)
-  })
+  test.each(['-c', '--continue', '-mother', '--model=other', '--session', '-r'])(
+    'refuses %s',
+    (flag) => {
+      expect(() => launch([flag])).toThrow(/chooses a model/)
+    },
+  )
 })

@@ -336,23 +336,18 @@ describe('before a setup, check', () => {
       return { code, asks: needsConsentTo !== undefined, goes: fix !== undefined }
     })
 
-  const former = {
-    baseUrl: 'https://gw.example/v1',
-    apiKey: 'sk-a',
-    models: [{ id: 'big', name: 'Big' }],
-  }
+  const url = 'https://gw.example/v1'
   test.each([
     ['openclaw-include', aHome({}, { $include: './base.json5' })],
     ['openclaw-request', aHome({ request: {} })],
     ['openclaw-provider-conflict', aHome({ baseUrl: 'https://other.example/v1' })],
     ['openclaw-relative-folder', aHome(), { OPENCLAW_HOME: 'rel' }],
     ['openclaw-proxy', aHome(), { HTTP_PROXY: 'http://proxy.example:8080' }],
-    ['openclaw-former-provider', aHome({}, { models: { providers: { former } } })],
   ])('finds %s', (code, disk, env: Machine['env'] = {}) => {
     const { findings } = planOn(openclaw, disk, {
       machine: aMachine({ env }),
-      target: { baseUrl: code === 'openclaw-proxy' ? 'http://127.0.0.1:1/v1' : former.baseUrl },
-      context: { writtenBaseUrls: [former.baseUrl] },
+      target: { baseUrl: code === 'openclaw-proxy' ? 'http://127.0.0.1:1/v1' : url },
+      context: { writtenBaseUrls: [url] },
     })
     expect(findings.map((finding) => finding.code)).toContain(code)
   })

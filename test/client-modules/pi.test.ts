@@ -588,15 +588,6 @@ describe('before a setup, check finds', () => {
     expect(codes(piHome())).toEqual([])
   })
 
-  test('a provider of an earlier setup with another ID, and the setup removes it with its key', () => {
-    const context = { writtenBaseUrls: ['https://gw.example/v1'] }
-    const disk = piHome()
-    const setup = { options: { providerId: 'work' }, context }
-    expect(codes(disk, setup)).toEqual(['pi-former-provider'])
-    const { edits } = planOn(pi, disk, setup)
-    expect(text(edits[0]!.after!)).not.toContain('sk-a')
-  })
-
   test.each<readonly [string, Disk, Machine['env']]>([
     ['pi-other-key', piHome({}, {}, { [auth]: '{"gateway":{"type":"oauth"}}' }), {}],
     ['pi-enabled-models', piHome({}, { enabledModels: ['anthropic/*'] }), {}],
