@@ -109,6 +109,30 @@ describe('repoint reads the values that Grok Build uses', () => {
   })
 })
 
+test.each<readonly [string, string, readonly string[]]>([
+  ['all models of the provider', 'model_provider = "gateway"', ['gateway/glm-5', 'other']],
+  ['no model of another provider', 'model_provider = "mine"', ['gateway/glm-5']],
+  ['no model without a provider', '', ['gateway/glm-5']],
+])('the way back removes %s', (_, line, models) => {
+  const text = `${home()[file]}[model.other]\n${line}\n`
+  const { config } = grok.gatewaySettings(filesOf(grok, aMachine(), { [file]: text }))
+  expect(config).toEqual([
+    ['models', 'default'],
+    ['models', 'session_summary'],
+    ['model_providers', 'gateway'],
+    ...models.map((name) => ['model', name]),
+  ])
+})
+
+test('the way back of a model without a provider removes only this model', () => {
+  const text = '[models]\ndefault = "a"\n[model.a]\nbase_url = "https://a.example/v1"\n[model.b]\n'
+  const { config } = grok.gatewaySettings(filesOf(grok, aMachine(), { [file]: text }))
+  expect(config).toEqual([
+    ['models', 'default'],
+    ['model', 'a'],
+  ])
+})
+
 const codesOf = (found: readonly Finding[]) => found.map(({ code }) => code)
 const writtenBaseUrls = ['https://gw.example/v1']
 

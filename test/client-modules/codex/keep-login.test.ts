@@ -125,14 +125,14 @@ describe('a setup that keeps the login', () => {
       '[model_providers.gateway]\nname = "Gateway"\nbase_url = "https://gw.example/v1"\n'
     const disk = {
       ...withLogin,
-      [configPath]: `${table}env_key = "MINE"\nauth = { command = "pass" }\n`,
+      [configPath]: `${table}env_key = "MINE"\nenv_key_instructions = "Ask"\nauth = { command = "pass" }\n`,
     }
     const { findings, disk: after } = setUp(disk, keeping)
     expect(findings).toMatchObject([
       { code: 'codex-provider-auth', needsConsentTo: expect.stringContaining('env_key') },
       { code: 'codex-provider-auth', needsConsentTo: expect.stringContaining('auth') },
     ])
-    expect(contentOf(after, configPath)).not.toMatch(/env_key|pass/)
+    expect(contentOf(after, configPath)).not.toMatch(/env_key|Ask|pass/)
     expect(findingsOn(codex, after)).toEqual([])
   })
 })
@@ -180,6 +180,21 @@ test("a user's own key in auth.json stays there", () => {
   const { edits, findings } = planOn(codex, disk, keeping)
   expect(namesOf(edits)).toEqual(['repoint-key', 'config.toml'])
   expect(findings).toEqual([])
+})
+
+test("the gateway's key moves out of an auth.json that Codex does not use for a gateway yet", () => {
+  const { disk } = setUp({ [authPath]: JSON.stringify({ OPENAI_API_KEY: key }) }, keeping)
+  expect(contentOf(disk, authPath)).toBe(undefined)
+  expect(contentOf(disk, keyPath)).toBe(`${key}\n`)
+})
+
+test('old conversations return from the former gateway too, because the login returns', () => {
+  const former = setUp(withLogin, { options: { keepsLogin: false } }).disk
+  const target = { baseUrl: 'https://new.example/v1' }
+  const context = { writtenBaseUrls: ['https://gw.example/v1'] }
+  const { disk } = setUp(former, { ...keeping, target, context })
+  expect(contentOf(disk, configPath)).toContain('base_url = "https://new.example/v1"')
+  expect(contentOf(disk, configPath)).not.toContain('openai_base_url')
 })
 
 test("a user's own address of OpenAI's provider stays", () => {
@@ -256,6 +271,18 @@ describe('a key that Codex does not get is reported', () => {
     expect(findingsOn(codex, disk)).toMatchObject([
       { code: 'codex-key-command', fix: { changes: [{ value: { command: 'cat' } }] } },
     ])
+  })
+
+  test.each([
+    ['another file', 'args = ["repoint-key"]', 'args = ["other-key"]'],
+    ['another folder', 'cwd = "."', 'cwd = "/elsewhere"'],
+  ])('but not with a command of the user, for %s', (_, ours, theirs) => {
+    const disk = {
+      ...kept.disk,
+      [configPath]: contentOf(kept.disk, configPath)!.replace(ours, theirs),
+    }
+    expect(findingsOn(codex, disk)).toEqual([])
+    expect(readValues(codex, aMachine(), disk)).toMatchObject({ keyFrom: 'elsewhere' })
   })
 
   test('with a Codex that does not run the command', () => {
