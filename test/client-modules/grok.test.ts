@@ -39,7 +39,6 @@ ${model}
 `,
   }
 }
-const without = (line: RegExp) => ({ [file]: home()[file]!.replace(line, '') })
 
 const expectedValues = {
   baseUrl: 'https://gw.example/v1',
@@ -152,13 +151,22 @@ describe('check finds', () => {
     ['grok-environment-model', home(), { GROK_DEFAULT_MODEL: 'other' }],
     ['grok-environment-model', home(), { GROK_CONFIG: '{"models":{"default":"other"}}' }],
     ['grok-environment-model', home(), { GROK_CONFIG_PATH: '/x.json' }],
-    ['grok-base-url-version', without(/\/v1/), {}],
     ['grok-placeholder-key', home('api_key = "PROXY_MANAGED"'), {}],
     ['grok-proxy', atHome, { HTTP_PROXY: 'http://127.0.0.1:1' }],
     ['grok-proxy', atHome, { ALL_PROXY: 'http://127.0.0.1:1' }],
     ['grok-relative-folder', {}, { GROK_HOME: 'here' }],
   ])('%s', (code, disk, env) => {
     expect(codesOf(findingsOn(grok, disk, aMachine({ env }), { writtenBaseUrls }))).toEqual([code])
+  })
+
+  test.each([
+    ['the provider', home(undefined, ''), 6],
+    ['the model', home(undefined, 'base_url = "https://gw.example/v1"'), 13],
+  ])('a lost /v1 at the address of %s', (_, disk, line) => {
+    const lines = disk[file]!.split('\n')
+    lines[line - 1] = lines[line - 1]!.replace('/v1', '')
+    const found = findingsOn(grok, { [file]: lines.join('\n') }, aMachine(), { writtenBaseUrls })
+    expect(found).toMatchObject([{ code: 'grok-base-url-version', location: `${path}:${line}` }])
   })
 
   test.each<readonly [string, Record<string, string>, Partial<Machine['env']>]>([

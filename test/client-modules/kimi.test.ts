@@ -305,6 +305,16 @@ describe('a launch', () => {
     })
   })
 
+  test.each([
+    [true, 'image_in'],
+    [false, 'tool_use'],
+    [undefined, 'tool_use'],
+  ])('of a model that accepts pictures (%s) has the ability %s', (images, ability) => {
+    const catalog = { models: [{ id: 'house-1', images }] }
+    const { env: launched } = launch([], { catalog, options: { model: 'house-1' } })
+    expect(launched['KIMI_MODEL_CAPABILITIES']).toBe(ability)
+  })
+
   test.each(['-c', '--continue', '-mother', '--model=other', '--session', '-r'])(
     'refuses %s',
     (flag) => {

@@ -87,6 +87,16 @@ describe('check finds a server of Codex', () => {
   })
 
   test.each([
+    ['auth.json', 'repoint-key'],
+    ['repoint-key', 'auth.json'],
+  ])('also if only %s is newer than the server', (newer, older) => {
+    const [newerPath, olderPath] = [newer, older].map((name) => `/srv/codex/${name}`)
+    const files = { ...running.files, [newerPath!]: '{}', [olderPath!]: '{}' }
+    const modifiedMs = { [olderPath!]: 1, [pidPath]: 2, [newerPath!]: 3 }
+    expect(serverIn(outside({ ...running, files, modifiedMs }).world)).toBeDefined()
+  })
+
+  test.each([
     ['without a pid file', {}],
     ['with a pid file whose process has ended', { files: { [pidPath]: pidFile } }],
     ['with a damaged pid file', { files: { [pidPath]: '{"pid":"1"}' }, alive: [1] }],

@@ -77,6 +77,11 @@ const cases: readonly Case[] = [
     disk: codexHome(),
     context: profile('/home/ada/.zshrc', '# mine\nexport CODEX_API_KEY=sk-env\n'),
   },
+  {
+    ...expected('codex-environment-identity', 'environment', 'error', 'none'),
+    disk: codexHome(),
+    machine: { env: { OPENAI_IDENTITY_TOKEN_FILE: '/x' } },
+  },
   ...['env_key = "K"', 'experimental_bearer_token = "sk-x"', 'auth = { command = "x" }'].map(
     (line): Case => ({
       ...expected('codex-provider-auth', '~/.codex/config.toml:10', 'error', 'consent'),

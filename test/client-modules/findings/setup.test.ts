@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { aMachine, byId, type Disk, findingsOn, planOn, type Setup } from '../support.ts'
+import {
+  aMachine,
+  byId,
+  catalogWithWindows,
+  type Disk,
+  findingsOn,
+  planOn,
+  type Setup,
+} from '../support.ts'
 import { codexAuth, codexConfig, codexHome } from './homes.ts'
 
 describe('a setup', () => {
@@ -52,6 +60,15 @@ describe('a setup', () => {
   test.each(cases)('of %s finds %s', (id, code, disk, setup) => {
     const { findings } = planOn(byId(id), disk, setup)
     expect(findings.map((one) => one.code)).toContain(code)
+  })
+
+  test.each([
+    ['the gateway reports it', 'other', catalogWithWindows],
+    ['the model stays', 'gpt-5.6-sol', undefined],
+  ])('of codex finds nothing about a window in the file if %s', (_, model, catalog) => {
+    const config = `model = "${model}"\nmodel_context_window = 1000\n`
+    const setup = { options: { model: 'gpt-5.6-sol' }, catalog }
+    expect(planOn(byId('codex'), { '.codex/config.toml': config }, setup).findings).toEqual([])
   })
 
   test('does not show a password in an address', () => {
