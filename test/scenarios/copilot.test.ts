@@ -74,21 +74,19 @@ describe('repoint copilot', () => {
     expect(home.text('key')).toBe(`${key}\n`)
   })
 
-  test.each([
-    ['a window and a limit', { context_length: 90_000, max_output_tokens: 7_000 }, '83000', '7000'],
-    ['a window only', { context_length: 90_000 }, '90000', undefined],
-    ['the same for both', { context_length: 9_000, max_output_tokens: 9_000 }, '9000', '9000'],
-    ['neither', {}, undefined, undefined],
-  ])('passes on what the list says: %s', async (_, listed, prompt, output) => {
+  test("passes on the limits of the gateway's list", async () => {
+    const listed = { context_length: 90_000, max_output_tokens: 7_000 }
     const { url } = await withGateway({
       key,
       models: [{ id: 'glm-5', ownedBy: 'x', endpointTypes: ['openai'], listed }],
     })
     const { text } = await variablesFor(['--base-url', url, '--json', '--model', 'glm-5'])
-    const variables = JSON.parse(text).variables as { name: string; value?: string }[]
-    const valueIn = (name: string) => variables.find((one) => one.name === name)?.value
-    expect(valueIn('COPILOT_PROVIDER_MAX_PROMPT_TOKENS')).toBe(prompt)
-    expect(valueIn('COPILOT_PROVIDER_MAX_OUTPUT_TOKENS')).toBe(output)
+    expect(JSON.parse(text).variables).toEqual(
+      expect.arrayContaining([
+        { name: 'COPILOT_PROVIDER_MAX_PROMPT_TOKENS', value: '83000' },
+        { name: 'COPILOT_PROVIDER_MAX_OUTPUT_TOKENS', value: '7000' },
+      ]),
+    )
   })
 
   test('reports a rejected key, and prints no lines', async () => {

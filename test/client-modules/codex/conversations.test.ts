@@ -76,7 +76,8 @@ describe('codex: before a change, repoint reports what happens to recorded conve
       /^codex-conversations-set-aside: .*"old" .*read.*codex fork SESSION_ID/,
     )
     expect(others).toEqual([])
-    // Undoing that reports nothing.
+    // It is no news if it is turned off already. Undoing that reports nothing either.
+    expect(reportsFor(aWorld(['old']), { before: setUp(before), after: setUp(before) })).toEqual([])
     expect(reportsFor(aWorld(['old']), { before: setUp(before), after: before })).toEqual([])
   })
 
