@@ -206,7 +206,7 @@ function catalogCut(count: number, end: CutEnd): Finding {
   return {
     code: 'catalog-cut',
     severity: 'warning',
-    message: `The gateway lists more than ${count} models. repoint read the first ${count}`,
+    message: `The gateway lists more than ${counted(count, 'model')}. repoint read the first ${count}`,
   }
 }
 

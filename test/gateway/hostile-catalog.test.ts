@@ -86,6 +86,21 @@ describe('hostile catalog: the commands', () => {
     expect(stderr).not.toContain('RangeError')
   })
 
+  test('a list that was read in part is said before the error', async () => {
+    const server = await aServer(({ url }, response) => {
+      const page = { data: [{ id: 'gpt-5.6-sol' }], has_more: true, last_id: 'gpt-5.6-sol' }
+      const isFirst = url === '/v1/models'
+      sendJson(response, isFirst ? 200 : 400, isFirst ? page : { error: { message: 'no' } })
+    })
+    const { status, stderr } = await runInProcess(
+      aHome({}),
+      ['claude', '--base-url', accessTo(server).address, '--yes'],
+      { env: { REPOINT_API_KEY: key } },
+    )
+    expect(status).toBe(5)
+    expect(stderr).toMatch(/^warning: The gateway lists more than 1 model[\s\S]*^error: /m)
+  })
+
   test('Ctrl-C ends repoint while it reads the list', async () => {
     const server = await aServer((_request, response) => {
       response.write(`{"data":${JSON.stringify(lists['200,000 short ids']).slice(0, -1)}`)

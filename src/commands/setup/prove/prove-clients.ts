@@ -179,7 +179,6 @@ export async function proveClients(
       catalog,
       balance,
       findings: [
-        ...(catalog?.findings ?? []),
         ...(await programFindings(context)),
         ...(proof.list.kind === 'failed' ? [catalogUnavailable(proof.list.error)] : []),
         ...new Set(choices.flatMap(({ probeFindings }) => probeFindings)),

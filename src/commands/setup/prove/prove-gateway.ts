@@ -217,7 +217,7 @@ function errorNamingWorkingClients(
   })
 }
 
-/** Shows how many models the gateway has, as soon as its catalog has answered. */
+/** Shows how many models the gateway has, as soon as its catalog has answered, and what is wrong with the catalog. */
 function showAnswer(session: Session, gateway: ReachedGateway): void {
   const catalog = catalogIn(gateway)
   if (catalog === undefined) return
@@ -227,6 +227,8 @@ function showAnswer(session: Session, gateway: ReachedGateway): void {
   const count = counted(catalog.models.length, 'model')
   const over = supported.length === 0 ? '' : `, over ${listWords(supported)}`
   session.remark(`✔ ${hostOf(gateway.requester.access)} answers: ${count}${over}`)
+  session.addFindings(...(catalog.findings ?? []))
+  session.showFindings()
 }
 
 /** Shows one line for each proven client, and one for the balance. */
