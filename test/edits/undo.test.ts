@@ -185,3 +185,13 @@ test('a large file with little in common is undone key by key', () => {
     kept: [],
   })
 })
+
+test('an undo restores the settings of a file that our run deleted, next to what others wrote there', () => {
+  const versions = {
+    before: bytesOf('model = "a"\n'),
+    written: null,
+    now: bytesOf('theirs = 1 # mine\n'),
+  }
+  const bytes = formatOf('toml').undo(versions, { restore: [['model']], keep: [] }, 'FILE')
+  expect(show(bytes)).toBe('model = "a"\ntheirs = 1 # mine\n')
+})

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
-import { isComplete, readInference } from '../../../src/gateway/judge/inference.ts'
+import {
+  answersSafeguards,
+  isComplete,
+  readInference,
+} from '../../../src/gateway/judge/inference.ts'
 import type { HttpResponse } from '../../../src/gateway/judge/types.ts'
 import type { Protocol } from '../../../src/gateway/types.ts'
 
@@ -7,6 +11,7 @@ const events = (...all: readonly unknown[]) =>
   all.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 const chunk = (finish_reason?: string | null) => ({ choices: [{ finish_reason }] })
 const type = (name: string) => ({ type: name })
+const safeguard = (status: string) => ({ type: 'dangerous_tool_use', status: { type: status } })
 function answerWith(body: string | object, more: Partial<HttpResponse> = {}): HttpResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   return { url: 'https://gw.example/v1', status: 200, headers: {}, body: text, ...more }
@@ -44,6 +49,17 @@ test.each<readonly [Protocol, string | object, string]>([
   ['messages', events(type('message_start'), type('error'), type('message_stop')), 'failed'],
 ])('inference: %s %j is %s', (protocol, body, kind) => {
   expect(readInference(protocol, answerWith(body)).kind).toBe(kind)
+})
+
+test.each<[string, boolean]>([
+  [events({ delta: { safeguard_results: [safeguard('available')] } }), true],
+  [JSON.stringify({ safeguard_results: [safeguard('available')] }), true],
+  [JSON.stringify({ safeguard_results: [{ type: 'other' }, safeguard('available')] }), true],
+  [JSON.stringify({ safeguard_results: [safeguard('unsupported')] }), false],
+  [JSON.stringify({ safeguard_results: [{ ...safeguard('available'), type: 'other' }] }), false],
+  [JSON.stringify({ type: 'message' }), false],
+])('%s has the result of safeguards: %s', (body, expected) => {
+  expect(answersSafeguards(body)).toBe(expected)
 })
 
 test('inference: a failed stream has its error, or its response if that contains the error', () => {

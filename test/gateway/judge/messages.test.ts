@@ -71,6 +71,13 @@ test('diagnose: cuts a long message of a gateway', () => {
   expect(outcome?.message.length).toBeLessThan(300)
 })
 
+test('diagnose: names the known base URL of the host for the protocol of the request', () => {
+  const host = { base: 'https://api.deepseek.com/beta' }
+  const hint = (asked: Row[1]) => failing(404, page('Not found'), host, asked).hint
+  expect(hint('chat')).toContain('For DeepSeek it is https://api.deepseek.com/v1 ')
+  expect(hint('messages')).toContain('For DeepSeek it is https://api.deepseek.com/anthropic ')
+})
+
 test('diagnose: a rate limit says how long to wait', () => {
   const outcome = diagnoseAnswer({
     asked: 'chat',

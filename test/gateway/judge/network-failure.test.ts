@@ -265,6 +265,17 @@ describe('diagnose: a request without an answer', () => {
     expect(message({ stage: 'first-byte' })).toMatch(/without an answer$/)
   })
 
+  test('say where the client looks for authorities, if the one of the certificate is unknown', () => {
+    const authorities = { of: 'Codex', system: true, files: ['SSL_CERT_FILE'], folders: [] }
+    const asked = { ...request, authorities, hasNodeExtraCa: true }
+    const hint = (code: string) => diagnoseFailure(failed(atTls(code)), asked).hint
+    for (const code of ['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN'])
+      expect(hint(code)).toContain(
+        " Codex reads certificates from the system's store, SSL_CERT_FILE. Codex does not read NODE_EXTRA_CA_CERTS.",
+      )
+    expect(hint('CERT_HAS_EXPIRED')).not.toContain('Codex')
+  })
+
   test('say that repoint ignores NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
     const hint = (isCheckRefused: boolean) =>
       diagnoseFailure(failed(atTls('CERT_HAS_EXPIRED')), { ...request, isCheckRefused }).hint

@@ -111,6 +111,7 @@ test.each<[string, number, boolean]>([
   ['"auto" tool choice requires --enable-auto-tool-choice', 400, true],
   ['不支持工具', 400, true],
   ['当前模型不支持 function call', 400, true],
+  ['Function tools are not supported for glm-5 in /v1/chat/completions', 400, false],
   ['a toolbox, malfunctioning', 400, false],
   ['tool names must match ^[a-z]+$', 400, false],
   ["tools[3].function.parameters: unsupported keyword '$ref'", 400, false],
@@ -123,6 +124,13 @@ test.each<[string, number, boolean]>([
     const { code } = outcomeOf(says(words, undefined, status), sender)
     expect(code === 'tools-unsupported', code).toBe(expected)
   }
+})
+
+test('of several unusual tools, only those that the words name', () => {
+  const tools = [{ type: 'local_shell' }, { type: 'web_search' }]
+  const sender = { ...sent, body: { ...sent.body, tools } }
+  const { message } = outcomeOf(says("unknown variant 'web_search'"), sender)
+  expect(message).toContain(`${start}tools of web_search (`)
 })
 
 describe('the cure', () => {

@@ -41,6 +41,7 @@ const borders: readonly Border[] = [
     code: 'header-missing',
     says: 'header x-team-id in addition',
   },
+  { status: 400, body: apiError('Missing header content-type'), code: 'request-rejected' },
   { status: 500, body: apiError('x-tenant header is required'), code: 'gateway-fault' },
   {
     status: 200,
