@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { shellSyntaxFor } from '../../src/commands/environment-client.ts'
+import { aServer, key as forgedKey, goodGateway, sendJson } from '../gateway/forged.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
@@ -87,6 +88,18 @@ describe('repoint copilot', () => {
         { name: 'COPILOT_PROVIDER_MAX_OUTPUT_TOKENS', value: '7000' },
       ]),
     )
+  })
+
+  test('asks the gateway for the output that the list allows for its model, as Copilot does', async () => {
+    const limits = { 'kimi-k3': 5_000, 'glm-5': 7_000 }
+    const data = Object.entries(limits).map(([id, limit]) => ({ id, max_output_tokens: limit }))
+    const { port, seen } = await aServer((request, response) =>
+      request.method === 'GET' ? sendJson(response, 200, { data }) : goodGateway(request, response),
+    )
+    const args = ['--base-url', `http://127.0.0.1:${port}`, '--json', '--model', 'glm-5']
+    await variablesFor(args, { REPOINT_API_KEY: forgedKey })
+    const { body = '' } = seen.find(({ method }) => method === 'POST') ?? {}
+    expect(JSON.parse(body)).toMatchObject({ model: 'glm-5', max_tokens: 7_000 })
   })
 
   test('reports a rejected key, and prints no lines', async () => {
