@@ -69,8 +69,24 @@ describe('a setup that keeps the login', () => {
     expect(findingsOn(codex, kept.disk)).toEqual([])
 
     const earlier = earlierIn(codex, codex.read(filesOf(codex, aMachine(), kept.disk)))
-    const { edits } = planOn(codex, kept.disk, { earlier })
+    const { edits, findings } = planOn(codex, kept.disk, { earlier })
     expect(edits.map(({ before, after }) => text(before) === text(after))).toEqual([true, true])
+    expect(findings).toEqual([])
+  })
+
+  test('removes the table of an earlier one with another ID', () => {
+    const setup = { options: { keepsLogin: true, providerId: 'gw2' } }
+    const { findings, disk } = setUp(kept.disk, setup)
+    expect(findings).toMatchObject([{ code: 'codex-former-provider', fix: expect.anything() }])
+    expect(contentOf(disk, configPath)).not.toContain('[model_providers.gateway]')
+  })
+
+  test('leaves a table for the gateway turned off, because it would send the login', () => {
+    const table =
+      '[model_providers.old]\nname = "Old"\nbase_url = "https://gw.example/v1"\nrequires_openai_auth = true\nenv_key = "REPOINT_SET_ASIDE"\n'
+    const disk = { ...withLogin, [configPath]: table }
+    expect(setUp(disk, keeping).findings).toEqual([])
+    expect(setUp(disk, {}).findings.map(({ code }) => code)).toContain('codex-set-aside')
   })
 
   test('on Windows prints the file with a command of Windows', () => {
@@ -210,6 +226,9 @@ test('a login that comes back is not sent to the provider that had a key until n
     'name = "Old"',
     'base_url = "https://old.example/v1"',
     'requires_openai_auth = true',
+    '[model_providers.free]',
+    'name = "Free"',
+    'base_url = "https://free.example/v1"',
   ]
   const disk = { [authPath]: '{"OPENAI_API_KEY":"sk-old-gateway-1"}', [configPath]: old.join('\n') }
   const history = aHistory({ earlierVersionsOf: () => [new TextEncoder().encode(login)] })
@@ -222,6 +241,7 @@ test('a login that comes back is not sent to the provider that had a key until n
   )
   expect(contentOf(after, authPath)).toBe(login)
   expect(contentOf(after, configPath)).toContain('env_key = "REPOINT_SET_ASIDE"')
+  expect(JSON.stringify(findings)).not.toContain('free.example')
 })
 
 describe('the question for the login', () => {
@@ -293,8 +313,38 @@ describe('a key that Codex does not get is reported', () => {
   })
 })
 
-test('the way back removes the table and the key file, and leaves the login', () => {
-  const settings = codex.gatewaySettings(filesOf(codex, aMachine(), kept.disk))
-  expect(settings).toMatchObject({ key: [[]], auth: [] })
-  expect(settings['config']).toContainEqual(['model_providers', 'gateway'])
+describe('the way back', () => {
+  const settingsOf = (disk: Disk) => codex.gatewaySettings(filesOf(codex, aMachine(), disk))
+
+  test('removes the table and the key file, and leaves the login', () => {
+    const settings = settingsOf(kept.disk)
+    expect(settings).toMatchObject({ key: [[]], auth: [] })
+    expect(settings['config']).toContainEqual(['model_providers', 'gateway'])
+  })
+
+  test('leaves a key file that the provider in use does not name', () => {
+    const { [configPath]: _, ...others } = kept.disk
+    const table = '[model_providers.x]\nname = "X"\nbase_url = "https://x.example/v1"\n'
+    const config = `model_provider = "x"\n${table}`
+    expect(settingsOf({ ...others, [configPath]: config })).toMatchObject({ key: [] })
+  })
+
+  test.each([
+    ['with which Codex would delete the login', 'forced_login_method = "api"', true],
+    ['that requires the login', 'forced_login_method = "chatgpt"', false],
+  ])('a setting %s, %s, is removed: %s', (_, line, isRemoved) => {
+    const disk = { ...kept.disk, [configPath]: `${line}\n${contentOf(kept.disk, configPath)}` }
+    const paths = JSON.stringify(settingsOf(disk)['config'])
+    expect(paths.includes('forced_login_method')).toBe(isRemoved)
+  })
+
+  test.each([
+    ['the provider in use', 'gateway', true],
+    ['another one', 'mine', false],
+  ])('a profile for %s, %s, is removed: %s', (_, provider, isRemoved) => {
+    const profile = `[profiles.p]\nmodel_provider = "${provider}"\n`
+    const config = `profile = "p"\n${contentOf(kept.disk, configPath)}\n${profile}`
+    const settings = settingsOf({ ...kept.disk, [configPath]: config })
+    expect(settings['config']!.some(([name]) => name === 'profile')).toBe(isRemoved)
+  })
 })
