@@ -1,46 +1,9 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { variablesToRemove } from '../../src/clients/checks/environment.ts'
-import { loadAllClients } from '../../src/clients/list.ts'
+import { expect, onTestFinished, test } from 'vitest'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
 const key = 'sk-variables-0123456789'
-const clients = await loadAllClients()
-const families = clients.filter(
-  (client, index) => clients.findIndex(({ family }) => family === client.family) === index,
-)
-
-describe.each(families.map((client) => [client.id, client] as const))('%s', (_, client) => {
-  const { variables } = client.config
-  const [family = ''] = variables.families
-
-  test('a run starts without harmful and unknown variables, and keeps the others', () => {
-    const removed = variables.harmful.filter(({ isLeftToLaunch }) => !isLeftToLaunch)
-    const harmless = variables.harmless.map((name) => name.replaceAll('*', 'X'))
-    const env = Object.fromEntries(
-      [
-        ...variables.harmful.map(({ name }) => name),
-        ...harmless,
-        ...['NEW_TOKEN', 'NEW_BASE_URL', 'NEW_AUTH_FILE', 'NEW_API_KEY', 'NEW_IDENTITY'].map(
-          (name) => family + name,
-        ),
-        `${family}NEW_TOKENS`,
-        `${family}NEW_TIMEOUT`,
-        'OTHER_API_KEY',
-      ].map((name) => [name, 'x']),
-    )
-    expect([...variablesToRemove(client, env)].sort()).toEqual(
-      [
-        ...removed.map(({ name }) => name),
-        ...['NEW_TOKEN', 'NEW_BASE_URL', 'NEW_AUTH_FILE', 'NEW_API_KEY', 'NEW_IDENTITY'].map(
-          (name) => family + name,
-        ),
-      ].sort(),
-    )
-  })
-})
-
 async function setUp(args: readonly string[], env: Readonly<Record<string, string>>) {
   const gateway = await withGateway({ key }, onTestFinished)
   const home = aHome()
