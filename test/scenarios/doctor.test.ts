@@ -1,6 +1,7 @@
-import { chmodSync, statSync } from 'node:fs'
+import { chmodSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
+import { aServer, sendJson } from '../gateway/forged.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
@@ -234,8 +235,69 @@ describe('repoint doctor', () => {
       const { checks } = json as { checks: { id: string; result: string; cure: string }[] }
       const problems = checks.filter(({ result }) => result === 'problem')
       expect(problems.map(({ id }) => id)).toEqual([`${client}-${code}`])
+      expect(checks.map(({ id }) => id)).not.toContain('gateway')
       expect(problems[0]!.cure).toMatch(cure)
       expect(status).toBe(8)
+    },
+  )
+
+  test.each([
+    ['auth = { command = "pass" }', 'a key that repoint cannot see'],
+    ['', 'no key'],
+  ])('a provider with %j is not asked: Codex sends it %s', async (line, key) => {
+    const config = `model_provider = "x"\n[model_providers.x]\nname = "X"\nbase_url = "${gateway.url}/v1"\n${line}\n`
+    const home = aHome({ '.codex/config.toml': config })
+    const { json } = await runHere(home, ['doctor', 'codex'])
+    expect(json['checks']).toContainEqual(
+      expect.objectContaining({
+        id: 'gateway',
+        message: expect.stringContaining(`sends ${key} to`),
+      }),
+    )
+  })
+
+  test.each([
+    ['a setup of repoint', true, /^repoint key /],
+    ['settings by hand', false, /^repoint claude --base-url /],
+  ])('the cure for a rejected key of %s is a command that works', async (_, isOurs, cure) => {
+    const home = aHome()
+    await setUp(home, 'claude', gateway)
+    const file = '.claude/settings.json'
+    home.put(file, home.text(file).replace(canary, 'sk-other-0123456789abcdef'))
+    if (!isOurs) rmSync(home.at('.local/state/repoint'), { recursive: true })
+    const { json } = await runHere(home, ['doctor', 'claude'])
+    expect(json['checks']).toContainEqual(
+      expect.objectContaining({ id: 'key-rejected', cure: expect.stringMatching(cure) }),
+    )
+  })
+
+  test.each([
+    [-10, '10 minutes ahead of'],
+    [10, '10 minutes behind'],
+    [4, undefined],
+  ])(
+    'a gateway whose clock differs by %i minutes: this machine is %s it',
+    async (minutes, words) => {
+      const { port } = await aServer((_, response) => {
+        response.setHeader('date', new Date(Date.now() + minutes * 60_000).toUTCString())
+        sendJson(response, 200, { data: [{ id: 'gpt-5.6-sol' }] })
+      })
+      const home = aHome()
+      await setUpOffline(home, 'codex', { ...gateway, url: `http://127.0.0.1:${port}` })
+      const { json } = await runHere(home, ['doctor', 'codex'])
+      const clocks = (json['checks'] as { id: string; message: string }[]).filter(
+        ({ id }) => id === 'clock',
+      )
+      expect(clocks).toEqual(
+        words === undefined
+          ? []
+          : [
+              expect.objectContaining({
+                about: 'machine',
+                message: expect.stringContaining(words),
+              }),
+            ],
+      )
     },
   )
 

@@ -63,10 +63,15 @@ test('in a setup of several clients, the hint about an unknown window names the 
 })
 
 /** What doctor says about the window of a client that was set up, after a change of its file. */
-async function windowAfter(id: string, file: string, change: readonly [RegExp, string]) {
+async function windowAfter(
+  id: string,
+  file: string,
+  change: readonly [RegExp, string],
+  listed = 100_000,
+) {
   const env = { REPOINT_API_KEY: key }
   const home = aHome()
-  const words = [id, '--base-url', await listing(100_000), '--model', model, '--yes']
+  const words = [id, '--base-url', await listing(listed), '--model', model, '--yes']
   expect(await runInProcess(home, words, { env })).toMatchObject({ status: 0 })
   const asked = async () => {
     const { json } = await runInProcess(home, ['doctor', id, '--json'])
@@ -102,4 +107,14 @@ test('doctor reports a small window in the list that Codex does not know', async
   expect(await windowAfter('codex', '.codex/config.toml', change)).toMatchObject([
     { message: expect.stringContaining('Codex has no setting for it') },
   ])
+})
+
+test('doctor says nothing about a window that is smaller than in the list', async () => {
+  const change = [/100_?000/, '50000'] as const
+  expect(await windowAfter('codex', '.codex/config.toml', change)).toEqual([])
+})
+
+test('doctor says nothing about a listed window that every client assumes at least', async () => {
+  const change = [/model_context_window.*\n/, ''] as const
+  expect(await windowAfter('codex', '.codex/config.toml', change, 128_000)).toEqual([])
 })
