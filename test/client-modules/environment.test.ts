@@ -43,6 +43,14 @@ describe.each(families.map((client) => [client.id, client] as const))('%s', (_, 
   })
 })
 
+test.each([
+  ['opencode', 'OPENCODE_CONFIG_CONTENT'],
+  ['kilo', 'KILO_CONFIG_CONTENT'],
+  ['kimi', 'KIMI_MODEL_NAME'],
+])('%s: a run extends or replaces %s itself', (id, name) => {
+  expect(variablesToRemove(byId(id), { [name]: '{}' })).toEqual([])
+})
+
 describe('a client with a proxy', () => {
   const here = 'http://127.0.0.1:4000'
 

@@ -5,6 +5,7 @@ import {
   byId,
   catalog,
   type Disk,
+  emptyWorld,
   filesOf,
   findingsOn,
   inputFor,
@@ -12,6 +13,7 @@ import {
   planOn,
   readValues,
   text,
+  written,
 } from './support.ts'
 
 const opencode = byId('opencode')
@@ -162,6 +164,8 @@ describe('the settings of a gateway', () => {
   })
 })
 
+const other = { baseURL: 'https://other.example/v1' }
+
 describe('a setup', () => {
   test('replaces another login completely, and removes a key that goes into another header', () => {
     const oauth = { type: 'oauth', refresh: 'r' }
@@ -221,6 +225,16 @@ describe('a setup', () => {
     expect(codes(api('PROXY_MANAGED'))).not.toContain('opencode-other-key')
   })
 
+  test.each([
+    ['no question about the key of the gateway', aHome({ options: other }, {}, api(key)), {}, []],
+    ['a proxy', {}, { HTTP_PROXY: 'http://p' }, ['opencode-proxy']],
+  ])('finds %s', (_, disk, env, codes) => {
+    const target = { baseUrl: 'http://127.0.0.1:9/v1' }
+    const { findings } = planOn(opencode, disk, { machine: aMachine({ env }), target })
+    const found = findings.map(({ code }) => code)
+    expect(found.filter((code) => !code.includes('conflict'))).toEqual(codes)
+  })
+
   test('leaves a provider with another package alone', () => {
     const codes = (former: string) => {
       const old = { npm: former, options: { baseURL }, models: {} }
@@ -230,6 +244,84 @@ describe('a setup', () => {
     }
     expect(codes(npm)).toEqual(['opencode-former-provider'])
     expect(codes('@ai-sdk/openai')).toEqual([])
+  })
+})
+
+/** It reads auth.json only once, so that the key is in a file that its configuration names. */
+describe('a setup of opencode 2', () => {
+  const two = { program: { version: '2.0.17' } }
+  const keyPath = '/home/ada/.local/share/opencode/repoint-key'
+  const setUp = (disk: Disk, setup: Parameters<typeof planOn>[2] = two) => {
+    const { edits, findings } = planOn(opencode, disk, setup)
+    const names = edits.map((edit) => edit.path.split('/').at(-1))
+    return { edits, findings, names, disk: written(disk, aMachine(), edits) }
+  }
+  const fresh = setUp({})
+
+  test('writes the key into its file only, and reads it there', () => {
+    expect(fresh.names).toEqual(['repoint-key', 'opencode.json'])
+    expect(text(fresh.edits[1]!.after)).not.toContain(key)
+    expect(readBack(fresh.disk)).toMatchObject({ key, keyPath })
+    expect(setUp(fresh.disk).findings).toEqual([])
+  })
+
+  test('removes the entry of the provider from auth.json', () => {
+    const { names, disk } = setUp(aHome())
+    expect(names).toEqual(['repoint-key', 'auth.json', 'opencode.json'])
+    expect(text(disk[`/home/ada/${authPath}`] as Uint8Array)).not.toContain('gateway')
+  })
+
+  test('writes no file for a key in another header', () => {
+    const target = { keyHeader: 'x-api-key' } as const
+    const { names } = setUp({}, { ...two, options: { protocol: 'chat' }, target })
+    expect(names).toEqual(['opencode.json'])
+  })
+
+  test('is taken back by a setup of opencode 1', () => {
+    const { disk, edits } = setUp(fresh.disk, { program: { version: '1.18.34' } })
+    expect(disk).not.toHaveProperty([keyPath])
+    expect(JSON.stringify(edits.map(({ after }) => text(after)))).not.toContain('{file:')
+    expect(readBack(disk)).toMatchObject({ key, keyPath: `/home/ada/${authPath}` })
+  })
+
+  test('is not the reason for a key in a file of the user', () => {
+    const disk = { ...withOptions({ apiKey: '{file:/mine}' }), [keyPath]: 'sk-a\n' }
+    expect(readBack(disk)).toMatchObject({ keyFrom: 'elsewhere' })
+    const settings = (one: Disk) => opencode.gatewaySettings(filesOf(opencode, aMachine(), one))
+    expect(settings(disk)).not.toHaveProperty('key')
+    expect(settings(fresh.disk)).toMatchObject({ key: [['key']] })
+  })
+})
+
+describe('recorded conversations', () => {
+  const reported = (before: readonly string[], after: readonly string[], isStarted = true) => {
+    const files = (ids: readonly string[]) => {
+      const models = Object.fromEntries(ids.map((id) => [id, {}]))
+      return filesOf(opencode, aMachine(), aHome({ models }, { model: `gateway/${ids[0]}` }))
+    }
+    const world = emptyWorld(aMachine())
+    const stat = isStarted ? () => ({ kind: 'file' }) : world.files.stat
+    const change = { by: 'setup', before: files(before), after: files(after) } as const
+    const found = opencode.sideEffects!(
+      { ...world, files: { ...world.files, stat } } as typeof world,
+      change,
+    )
+    return [...found].map(({ message, hint }) => `${message}. ${hint}`)
+  }
+
+  test.each([
+    ['one model', ['a'], 'with gateway/a does not'],
+    ['three models', ['a', 'b', 'c'], 'with gateway/a, gateway/b or gateway/c does not'],
+    ['more models', ['a', 'b', 'c', 'd'], 'with one of 4 models does not'],
+  ])('that lose %s are reported, with the way to go on', (_, lost, words) => {
+    expect(reported([...lost, 'x'], ['y', 'x'])).toEqual([
+      expect.stringMatching(new RegExp(`${words}.*opencode run -c -m gateway/y$`)),
+    ])
+  })
+
+  test('are no news if their models stay, or if opencode was never started', () => {
+    expect(reported(['a'], ['b', 'a'])).toEqual([])
+    expect(reported(['a'], ['b'], false)).toEqual([])
   })
 })
 
@@ -257,6 +349,21 @@ describe('check', () => {
     ['a variable that is not set', withOptions({ apiKey: '{env:NAME}' }, null), 'opencode-no-key'],
   ])('finds %s', (_, disk, code) => {
     expect(codesOn(disk)).toContain(code)
+  })
+
+  test('finds nothing about an agent with a model of the gateway', () => {
+    expect(codesOn(aHome({}, { agent: { a: { model: 'gateway/big' } } }))).toEqual([])
+  })
+
+  test('finds the list that counts: the one of the stronger file', () => {
+    const weaker = JSON.stringify({ enabled_providers: ['weak'] })
+    const disk = {
+      ...aHome({}, { enabled_providers: ['strong'] }),
+      '.config/opencode/config.json': weaker,
+    }
+    expect(findingsOn(opencode, disk)).toMatchObject([
+      { code: 'opencode-hidden', location: expect.stringContaining('opencode.json') },
+    ])
   })
 
   test('finds that a list hides a provider that opencode ships', () => {
@@ -304,6 +411,7 @@ describe('a run', () => {
     const separate = { id: 'repoint-run', resumeKeeps: 'gateway and model' }
     expect(run(withOptions({ headers: { 'x-team': 'a' } }))).toMatchObject(separate)
     expect(run(aHome(), 'x-api-key')).toMatchObject(separate)
+    expect(run(withOptions({ ...other, region: 'x' }))).toMatchObject(separate)
   })
 
   test('is in no list of disabled providers', () => {

@@ -41,10 +41,4 @@ describe.each(['opencode', 'kilo'])('%s', (client) => {
       { message: expect.stringContaining('gateway/gpt-5.6-sol') },
     ])
   })
-
-  test('nothing is said if the client was never started', async () => {
-    const home = aHome()
-    await choose(home, client, 'gpt-5.6-sol')
-    expect(lostIn((await choose(home, client, 'gpt-5.4')).json, client)).toEqual([])
-  })
 })
