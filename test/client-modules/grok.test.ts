@@ -91,6 +91,7 @@ describe('repoint reads the values that Grok Build uses', () => {
       },
       { ...expectedValues, alsoSendsTo: 'https://b.example/v1' },
     ],
+    ['next to a variable', home('api_key = "sk-a"\nenv_key = "MY_KEY"'), expectedValues],
     ['but no fault', { [file]: 'a = = 1\n' }, { broken: expect.stringContaining('line 1') }],
     ['for a model of its vendor', { [file]: '[models]\ndefault = "grok-4.6"\n' }, {}],
     [
@@ -256,7 +257,8 @@ describe('a launch', () => {
   }
 
   test("has a folder with the user's settings, without models and keys", () => {
-    const disk = { [file]: `[cli]\nauto_update = false # mine\n\n${home()[file]}` }
+    const command = '[auth_provider.work]\ncommand = "pass"\n'
+    const disk = { [file]: `[cli]\nauto_update = false # mine\n\n${home()[file]}${command}` }
     const headers = [{ name: 'x-team', value: 'blue' }]
     const setup = { target: { headers }, options: { model: 'house-1' } }
     const { env: launched, files } = launch(['-p', 'hi'], disk, setup)
@@ -264,7 +266,7 @@ describe('a launch', () => {
 
     const config = files!['config.toml']!
     expect(config).toContain('auto_update = false # mine')
-    expect(config).not.toMatch(/glm-5|sk-a|blue/)
+    expect(config).not.toMatch(/glm-5|sk-a|blue|pass/)
     expect(config).not.toContain(key)
     expect(parse(config)).toMatchObject({
       models: { default: 'gateway/house-1' },

@@ -131,6 +131,19 @@ describe('repoint reads the values that Kimi Code uses', () => {
   })
 })
 
+test('the way back removes the provider with all of its models, and no other', () => {
+  const others = '[models.b]\nprovider = "gateway"\n[models.c]\nprovider = "mine"\n'
+  const files = filesOf(kimi, aMachine(), { [file]: home()[file]! + others })
+  expect(kimi.gatewaySettings(files)).toEqual({
+    config: [
+      ['default_model'],
+      ['providers', 'gateway'],
+      ['models', 'gateway/glm-5'],
+      ['models', 'b'],
+    ],
+  })
+})
+
 const codesOf = (found: readonly Finding[]) => found.map(({ code }) => code)
 
 describe('check finds', () => {
