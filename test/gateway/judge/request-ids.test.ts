@@ -36,9 +36,9 @@ describe('diagnose: request ids', () => {
   })
 
   test('are found quickly in a long message', () => {
-    const started = performance.now()
+    const started = process.cpuUsage()
     failing(500, { error: { message: `${' '.repeat(200_000)}request id ${':'.repeat(200_000)}` } })
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(process.cpuUsage(started).user / 1_000).toBeLessThan(1_000)
   })
 })
 

@@ -64,11 +64,11 @@ test.each([
 })
 
 test('the model: unclosed tags take no time', () => {
-  const start = performance.now()
+  const start = process.cpuUsage()
   answer(`${'<a-b>x</a-b>'.repeat(200_000)}ping`)
   answer(`ping${'<a-b>'.repeat(1_000_000)}</a-b>`)
   answer('x</c-d>\n'.repeat(100_000))
-  expect(performance.now() - start).toBeLessThan(3000)
+  expect(process.cpuUsage(start).user / 1_000).toBeLessThan(3000)
 })
 
 test('the model: #call calls the client’s tool', () => {

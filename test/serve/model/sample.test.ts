@@ -82,10 +82,10 @@ test.each([
   { type: 'array', items: { type: 'string' }, minItems: 1e12 },
   { type: 'string', minLength: 1e12 },
 ])('an unsatisfiable schema has no sample: %j', (schema) => {
-  const began = performance.now()
+  const began = process.cpuUsage()
   expect(findSample(schema)).toBeUndefined()
   // Seconds instead of hours.
-  expect(performance.now() - began).toBeLessThan(3000)
+  expect(process.cpuUsage(began).user / 1_000).toBeLessThan(3000)
   expect(findSample({ type: 'string', pattern: '^b{3}$' })).toBe('bbb')
 })
 
