@@ -23,7 +23,7 @@ import { createModelTest } from './generations.ts'
  *       { "role": "tool", "content": [{ "image_url": … }] }     "Invalid 'messages[1]'. … for … 'tool' …"
  *     ]}
  *
- * A path is written as in member-paths.ts, with dots between the steps. `each` in a condition is the same
+ * A path is its `Steps`, with dots between them. `each` in a condition is the same
  * message as `each` in the path of the rejected value, because the paths are equal up to there; `any` is
  * any message. `{0}` is the position in the first list.
  */
