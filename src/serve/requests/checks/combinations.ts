@@ -272,8 +272,9 @@ function createRejection(
 
 /**
  * A path in a body: the names of members, and steps that select entries of a list (`each`, `any`, `first`,
- * `last`, `beforeLast`; in a condition also `previous` and `next`, the neighbours of the selected entry). A position is the index of a selected entry; a path has one for each list. In
- * `tools.each.name`, the second tool has the position 1.
+ * `last`, `beforeLast`; in a condition also `previous` and `next`, the neighbours of the selected entry). A
+ * position is the index of a selected entry; a path has one for each list. In `tools.each.name`, the second tool has
+ * the position 1.
  */
 type Steps = readonly string[]
 
