@@ -112,7 +112,7 @@ function describe({ client, version, setup, models, tool, isRefused, failed }) {
   return [`${client} ${version}`, setup, models.join(', '), tool, result].join(' | ')
 }
 
-/** Reports a changed result, a failure of a new release, and a model that versions.ts does not expect. */
+/** Reports a changed result, a failure of a new release, and a model that `expectedModel` does not expect. */
 function differencesOf(row, recorded) {
   const differences = []
   const now = describe(row)

@@ -16,8 +16,8 @@
  *    model (`model/`). `faults/` may replace or cut it.
  * 4. `answers/inference-handler.ts` lets the codec of the protocol (`codecs/`) turn the answer into a document, or
  *    into the frames of a stream.
- * 5. `http/reply.ts` writes the bytes. Nothing else writes to a response, except `control.ts`, which
- *    answers our own routes for the page, the log and the faults.
+ * 5. `http/reply.ts` writes the bytes. Nothing else writes to a response, except `control.ts`,
+ *    which answers our own routes for the page, the log and the faults.
  *
  * With an upstream, `upstream.ts` forwards every request for which step 3 finds no recorded or written answer.
  */

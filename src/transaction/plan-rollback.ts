@@ -7,7 +7,8 @@
  *          each client           its files      ─▶  UndoneClient    undo/undo-client.ts
  *          each file             FileHistory    ─▶  UndoneFile      undo/undo-file.ts
  *          its settings          FileHistory    ─▶  UndoneFile      undo/undo-settings.ts, edits/undo.ts
- *          safe?                 its files      ─▶  Situation[]     undo/run-situations.ts, undo/undo-safety.ts
+ *          safe?                 its files      ─▶  Situation[]     undo/run-situations.ts, undo/undo-safety.ts,
+ *                                                                    commands/rollback/find-situations.ts
  *     4. make it a plan          UndoPlan       ─▶  RollbackPlan    here
  *     5. show and ask            RollbackPlan                       commands/rollback.ts
  *     6. apply and record        RollbackPlan   ─▶  ApplyResult     apply-plan.ts, like a setup

@@ -7,10 +7,10 @@
  *     3. resolve each client   ReachedGateway, Client  ─▶  ResolvedChoice  prove/choose-models.ts
  *     4. prove their models    ResolvedChoice          ─▶  ProvenSetup     prove/prove-clients.ts
  *     5. plan                  ProvenSetup             ─▶  SetupPlan       plan.ts
- *     6. show and ask          SetupPlan                                   below
+ *     6. show and ask          SetupPlan                                   here, ../plan/confirm-edits.ts
  *     7. apply                 SetupPlan               ─▶  AppliedSetup    apply.ts
  *     8. try the clients       SetupPlan, AppliedSetup ─▶  TriedClient     try.ts
- *     9. report                SetupPlan, AppliedSetup                     below
+ *     9. report                SetupPlan, AppliedSetup                     here, ../plan/write-plan.ts
  *
  * Step 3 applies the client's rules (`../resolve/`), and step 4 sends requests (`../prove/`).
  *

@@ -1,6 +1,6 @@
 /**
- * Sends requests to a gateway. `request` follows redirects, `transmit` tries again on a new connection if
- * the connection failed, and not the gateway, and `transmitOn` sends one request on one connection and watches the deadlines. connection.ts opens
+ * Sends requests to a gateway. `request` follows redirects, `transmit` tries again if the connection failed
+ * (`retryStyle`), and `transmitOn` sends one request on one connection and watches the deadlines. connection.ts opens
  * connections; response.ts collects what arrives.
  */
 import { setFlagsFromString } from 'node:v8'

@@ -1,6 +1,6 @@
 /**
- * Reads the address of a gateway as people paste it, and reports what was changed in it: finds the address in the
- * text (`parseAddress`), and removes what clients add to it, and what belongs to a web page.
+ * Reads the address of a gateway as people paste it, and reports what was changed in it. `extractAddress`
+ * finds the address in the text; the others remove what clients add to it, and what belongs to a web page.
  */
 
 import { isIPv6 } from 'node:net'

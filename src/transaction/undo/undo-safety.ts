@@ -4,11 +4,11 @@
  *
  *     from                        before the undo      after an attempt, in memory
  *     the files of the run        run-situations.ts    run-situations.ts
- *     all files of the client     -                    find-situations.ts in commands/rollback/
+ *     all files of the client     -                    commands/rollback/find-situations.ts
  *
  * If one situation is not safe, everything of the client stays, and `rollback-held` reports it. `--force` restores
- * the copies all the same, because `undoClient` then checks nothing. Only commands/rollback.ts checks a forced
- * undo: it fails with `config-conflict` if one situation of the client's files is `never`. So a situation that only
+ * the copies all the same, because `undoClient` then checks nothing. Only `refuseUnsafe` in commands/rollback.ts checks a
+ * forced undo: it fails with `config-conflict` if one situation of the client's files is `never`. So a situation that only
  * run-situations.ts finds cannot be `never`.
  *
  * docs/transaction.md has the same table, and a test compares the two.

@@ -23,7 +23,7 @@ import { createModelTest } from './generations.ts'
  *       { "role": "tool", "content": [{ "image_url": … }] }     "Invalid 'messages[1]'. … for … 'tool' …"
  *     ]}
  *
- * A path is its `Steps`, with dots between them. `each` in a condition is the same
+ * A path is written as `Steps`, with dots between them. `each` in a condition is the same
  * message as `each` in the path of the rejected value, because the paths are equal up to there; `any` is
  * any message. `{0}` is the position in the first list.
  */
@@ -272,9 +272,8 @@ function createRejection(
 
 /**
  * A path in a body: the names of members, and steps that select entries of a list (`each`, `any`, `first`,
- * `last`, `beforeLast`; in a condition also `previous` and `next`, the neighbours of the selected entry). A
- * position is the index of a selected entry; a path has one for each list. In `tools.each.name`, the second tool has
- * the position 1.
+ * `last`, `beforeLast`; in a condition also `previous` and `next`, the neighbours of the selected entry). A position is
+ * the index of a selected entry; a path has one for each list. In `tools.each.name`, the second tool has the position 1.
  */
 type Steps = readonly string[]
 
