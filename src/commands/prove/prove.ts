@@ -7,7 +7,7 @@
  *     3. one ask after the other until an API has answered one for this key, then all others at once. So a wrong key,
  *        or an account without credit, is not sent once for each client
  *     4. after a rejection, the next choice of that ask             ─▶  Answer
- *     5. one model for each further protocol that the client's files would use
+ *     5. samples: one model for each further protocol that the client's files would use
  *
  * Each request is sent once, for all asks.
  */
@@ -38,9 +38,9 @@ export interface Ask<Choice> {
     choice: Choice,
     rejections: readonly RejectedModel[],
   ) => Choice | undefined | Promise<Choice | undefined>
-  /** The choice with these answers of step 5. Absent: the client's files name no further models. */
+  /** The choice with the answers to its samples. Absent: the client's files name no further models. */
   readonly withSamples?: (choice: Choice, samples: readonly Sample[]) => Choice
-  /** The next request of step 5. Undefined: none is left. */
+  /** The next sample to request. Undefined: none is left. */
   readonly nextSample?: (choice: Choice) => Promise<ProbeRequest | undefined>
 }
 
@@ -155,7 +155,7 @@ class Proving<Choice> {
   }
 
   /**
-   * Step 5. The samples of one client are sent one after the other, over the connection that is open; those of several
+   * The samples of one client are sent one after the other, over the connection that is open; those of several
    * clients at once. They decide what else a client offers, and never whether it works.
    */
   async #addSamples(
