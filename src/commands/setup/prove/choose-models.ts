@@ -30,7 +30,7 @@ export async function chooseModels(
   client: Client,
   rejections: readonly RejectedModel[] = [],
 ): Promise<ResolvedChoice> {
-  const choice = await choiceFor(context, gateway, client, rejections)
+  const choice = await openChoice(context, gateway, client, rejections)
   const resolution = resolveClient(choice)
   if (resolution.kind === 'decided') {
     const guess = whyGuessed(resolution.choice)
@@ -59,8 +59,12 @@ export function whyGuessed({ client, input, resolved }: ResolvedChoice): UserErr
   return isGuess && catalog !== undefined ? whichModel(input, catalog, client.protocols) : undefined
 }
 
-/** A client, with everything that decides its options now. */
-async function choiceFor(
+/**
+ * A client, with everything that decides its options now.
+ *
+ * @param rejections what the gateway has rejected for this client
+ */
+export async function openChoice(
   context: SetupContext,
   { requester, catalogAnswer }: ReachedGateway,
   client: Client,

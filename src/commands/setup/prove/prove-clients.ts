@@ -49,24 +49,12 @@ import {
   sampleRequestOf,
 } from '../../prove/first-requests.ts'
 import { type Answer, type Ask, prove } from '../../prove/prove.ts'
-import { type OpenChoice, type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
-import {
-  canAskUser,
-  inputFor,
-  type ReachedGateway,
-  requestedOptions,
-  type SetupContext,
-} from '../context.ts'
+import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
+import { canAskUser, type ReachedGateway, requestedOptions, type SetupContext } from '../context.ts'
 import { withModelFromUser } from './ask-for-model.ts'
 import { chooseAgain } from './choose-again.ts'
-import { chooseModels, needsNoCatalog, whyGuessed } from './choose-models.ts'
-import {
-  expectCanSend,
-  expectUsable,
-  installedProgram,
-  programFindings,
-  startPrograms,
-} from './programs.ts'
+import { chooseModels, needsNoCatalog, openChoice, whyGuessed } from './choose-models.ts'
+import { expectCanSend, expectUsable, programFindings, startPrograms } from './programs.ts'
 
 /** A client after step 4. */
 export interface ProvenChoice extends ResolvedChoice {
@@ -250,16 +238,6 @@ async function expectProtocol(
   if (error === undefined || !(lacksProtocol(error) || lacksRoute(error))) return
   const rejection = { model: listed.id, protocol, error }
   throw await errorNamingOtherClients(context, gateway, client, rejection)
-}
-
-async function openChoice(
-  context: SetupContext,
-  { requester: { access }, catalogAnswer }: ReachedGateway,
-  client: Client,
-): Promise<OpenChoice> {
-  const gatewayInfo = { catalogAnswer, accessSoFar: access, rejections: [] }
-  const input = inputFor(context, client, access, gatewayInfo)
-  return { client, program: await installedProgram(context, client), input }
 }
 
 /** Why the gateway rejects the first request of a choice. Undefined: the gateway answers it. */
