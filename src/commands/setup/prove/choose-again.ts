@@ -211,17 +211,18 @@ async function tryModelByRules(probed: ProbedClient): Promise<ResolvedChoice | u
   const { request, earlierSetups, policy } = context
   const { client, replacements } = choice
   const gateway = await withList(probed)
-  // Without a catalog the rules would choose the rejected model again.
-  const catalog = catalogIn(gateway)
   const [byRule] = choice.resolved.uses
   const isDefault = choice.resolved.uses.length === 1 && byRule?.id === choice.resolved.probeModel
   // A rejected part of the request is for the user to cure: another model would hide it.
-  const isForModel = (rejection: RejectedModel) =>
-    isOfModel(rejection) && !rejectsParameter(rejection.error)
+  const isForModel = ({ error }: RejectedModel) =>
+    isModelRejection(error) && !rejectsParameter(error)
   if (isDefault && replacements < maxReplacements && rejections.some(isForModel)) {
     const next = await chooseModels(context, gateway, client, allRejected(probed))
     if (next.resolved.probeModel !== byRule.id) return replaceModels(probed, next)
   }
+
+  // Without a catalog the rules would choose the rejected model again.
+  const catalog = catalogIn(gateway)
   const mayReplace = policy.replacesModels && earlierSetups.has(client.id) && replacements === 0
   if (catalog === undefined || !mayReplace) return undefined
 
@@ -268,10 +269,6 @@ async function tryModelFromUser(
 
 function replaceModels({ choice }: ProbedClient, next: ResolvedChoice): ResolvedChoice {
   return { ...next, replacements: choice.replacements + 1 }
-}
-
-function isOfModel({ error }: RejectedModel): boolean {
-  return isModelRejection(error)
 }
 
 /** What the gateway has rejected for a client, in this and in earlier attempts. */
