@@ -112,8 +112,8 @@ function keepFewest(
   for (const { file, path, why } of all.kept) {
     if (why !== 'needed') continue
     const key = pathKey([file, ...path])
-    const isNeeded: NonNullable<SettingChecks['isNeeded']> = (...place) => {
-      const other = pathKey([place[0], ...place[1]])
+    const isNeeded: SettingChecks['isNeeded'] = (otherFile, otherPath) => {
+      const other = pathKey([otherFile, ...otherPath])
       return other !== key && !unneeded.has(other)
     }
     const undone = undoFiles(files, now, all.way, isNeeded)

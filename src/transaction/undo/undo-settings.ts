@@ -127,11 +127,14 @@ function keepNeeded(
   const document = formatOf(file.format).read(bytesWithoutOurs, file.path)
   const remains = (table: SettingPath) => table.length === 0 || document.get(table) !== undefined
   const isShared = (table: SettingPath) => isTableOfRun(history, table) && remains(table)
+  // At any depth, but the root of the file counts only for its own members.
+  const isInSharedTable = (path: SettingPath) =>
+    path.some((_, end) => (end > 0 || path.length === 1) && isShared(path.slice(0, end)))
   const isRemoved = (path: SettingPath) => decision.tables.some((table) => startsWith(path, table))
 
   const needed = decision.undone.filter(
     ({ path, setting }) =>
-      path.some((_, end) => (end > 0 || path.length === 1) && isShared(path.slice(0, end))) &&
+      isInSharedTable(path) &&
       !setting.role &&
       !setting.isSecret &&
       !isRemoved(path) &&
