@@ -202,7 +202,7 @@ function runsOfClient(id: string | undefined, runs: Runs): Runs {
 
 /**
  * Rejects a forced rollback after which a client would send a wrong key. A forced rollback restores
- * copies whatever else changed, so that the plan itself does not check this.
+ * copies whatever else changed, so the plan itself does not check this.
  *
  * @throws UserError `config-conflict`
  */

@@ -33,7 +33,7 @@ import { keysLeft } from '../client-state/known-keys.ts'
 import type { Session } from '../screen/session.ts'
 import { type ClientHistory, type RollbackContext, readKnownFiles } from './context.ts'
 
-/** What a rollback knows of a client, for all attempts of an undo. */
+/** A client with its history, for all attempts of an undo. */
 interface KnownClient extends ClientHistory {
   readonly earlier: EarlierCredentials
 }
@@ -70,7 +70,7 @@ function situationsOf(
   const states = { now: client.read(filesOf.now), result: client.read(filesOf.result) }
   return [
     ...unreadableSituations(known, states),
-    ...credentialSituations(known, states, known.earlier),
+    ...credentialSituations(known, states),
     ...leftKeySituations(known, filesOf),
     ...movedAddressSituations(known, contents),
   ]
@@ -139,9 +139,8 @@ function earlierCredentials(history: ClientHistory): EarlierCredentials {
 
 /** Which login or key a client would send to a gateway that repoint wrote. */
 function credentialSituations(
-  { client, runs }: ClientHistory,
+  { client, runs, earlier }: KnownClient,
   { now, result }: NowAndResult<ClientState>,
-  earlier: EarlierCredentials,
 ): readonly Situation[] {
   if (!hasWrittenBaseUrl(client, result, runs)) return []
   if (usesSameCredentials(now, result)) return ['same-credentials']
