@@ -87,7 +87,7 @@ export function resolveUnchangedFile({ files, machine }: World, edit: FileEdit):
 }
 
 function hasPlannedMode({ mode }: FileEdit, { status }: ResolvedFile): boolean {
-  return mode === undefined || (status !== undefined && (status.mode & 0o777) === mode)
+  return mode === undefined || (status !== undefined && permissionsOf(status) === mode)
 }
 
 /** @throws UserError `config-conflict`, `not-permitted`; Node's own errors */

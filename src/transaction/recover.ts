@@ -126,13 +126,11 @@ function restoreFiles(world: World, paths: StatePaths, document: RunDocument): R
 
   const runId = document.run.id
   const restored = pathsOf(restorable.filter(({ progress }) => progress === 'switched'))
-  const notRestored = pathsOf(changedByRun.filter((candidate) => !restorable.includes(candidate)))
-  if (notRestored.length > 0) {
-    const ofClients = changedByRun
-      .filter((candidate) => !restorable.includes(candidate))
-      .map(({ file }) => file.client)
-    recordRun(world, paths, document, ofClients)
-    return { kind: 'recorded', runId, restored, notRestored }
+  const others = changedByRun.filter((candidate) => !restorable.includes(candidate))
+  if (others.length > 0) {
+    const clients = others.map(({ file }) => file.client)
+    recordRun(world, paths, document, clients)
+    return { kind: 'recorded', runId, restored, notRestored: pathsOf(others) }
   }
 
   // A draft has switched no file. Its copies may be removed after this, so the journal must not come back after a
