@@ -102,8 +102,8 @@ const sends: ClientModule['sends'] = {
   fixedKeyHeader: { messages: 'x-api-key' },
 }
 
-/** Files in which an entry with our ID replaces our whole entry. */
-const all = ['settings', 'project', 'upper', 'managed']
+/** The settings files. In a layer, an entry with our ID replaces our whole entry. */
+const settingsKinds = ['settings', 'upper', 'project', 'managed']
 const tried = '0.215.0 and 0.225.2, 2026-11-22'
 
 /** Names a settings file that overrides all others, including those of projects (0.215.0, 0.225.2). */
@@ -114,15 +114,15 @@ const config: ClientModule['config'] = {
     codeWord: 'settings',
     providerTable: (providerId) => entryId(providerId),
     rows: [
-      row('customModels.:provider.baseUrl', 'address', all, tried),
-      row('customModels.:provider.apiKey', 'key', all, tried),
+      row('customModels.:provider.baseUrl', 'address', settingsKinds, tried),
+      row('customModels.:provider.apiKey', 'key', settingsKinds, tried),
       row('customModels.:provider.extraHeaders', 'key', ['project'], tried),
-      row('customModels.:provider.provider', 'provider', all, tried),
-      row('customModels.:provider.authMode', 'provider', all, tried),
-      row('customModels.:provider.bedrock', 'provider', all, tried),
+      row('customModels.:provider.provider', 'provider', settingsKinds, tried),
+      row('customModels.:provider.authMode', 'provider', settingsKinds, tried),
+      row('customModels.:provider.bedrock', 'provider', settingsKinds, tried),
       row('customModels.:provider.model', 'model', ['settings'], tried),
-      row('model', 'model', [...all, 'project-agent'], tried),
-      row('sessionDefaultSettings.model', 'model', all, tried),
+      row('model', 'model', [...settingsKinds, 'project-agent'], tried),
+      row('sessionDefaultSettings.model', 'model', settingsKinds, tried),
       row('sessionDefaultSettings.specModeModel', 'model', ['settings', 'project'], tried),
     ],
   },
@@ -490,11 +490,11 @@ function* checkNow(context: ClientContext): Findings {
 function* checkSetup(context: ClientContext, target: SetupTarget): Findings {
   const settings = readSettings(fileOf(context.files, 'settings'))
   yield* checkFile(context, settings)
+  const { baseUrl, providerId } = target
   // Also for an address on this machine (0.225.2, 2026-11-28).
-  yield* proxyFindings(droidName, target.baseUrl, context.machine.env)
+  yield* proxyFindings(droidName, baseUrl, context.machine.env)
 
-  const { baseUrl } = target
-  const id = entryId(target.providerId)
+  const id = entryId(providerId)
   yield* otherAddressFinding(context, target, {
     code: 'droid-model-conflict',
     what: `the model ${id}`,
@@ -561,8 +561,7 @@ function* checkOverrides(
   { id, baseUrl }: Pick<CustomModel, 'id' | 'baseUrl'>,
 ): Findings {
   yield* variableFindings(context, config.variables.harmful)
-  for (const kind of ['settings', 'upper', 'project', 'managed'])
-    yield* policyFindings(context.files, kind, baseUrl)
+  for (const kind of settingsKinds) yield* policyFindings(context.files, kind, baseUrl)
 
   const path = ['sessionDefaultSettings', 'specModeModel']
   const model = settings.text(path)
@@ -583,17 +582,17 @@ function* policyFindings(files: LoadedFiles, kind: string, url: string | undefin
   for (const file of filesOfKind(files, kind)) {
     const settings = readSettings(file)
     const { allowCustomModels, allowedBaseUrls } = tableIn(settings.root, ['modelPolicy'])
-    const isForbidden = allowCustomModels === false
-    const isAllowed =
+    const forbidsModels = allowCustomModels === false
+    const allowsAddress =
       !Array.isArray(allowedBaseUrls) ||
       allowedBaseUrls.length === 0 ||
       allowedBaseUrls.some((allowed) => isBelow(url, allowed))
-    if (!isForbidden && isAllowed) continue
+    if (!forbidsModels && allowsAddress) continue
 
-    const path = ['modelPolicy', isForbidden ? 'allowCustomModels' : 'allowedBaseUrls']
+    const path = ['modelPolicy', forbidsModels ? 'allowCustomModels' : 'allowedBaseUrls']
     yield findingAt(settings, path, {
       code: 'droid-model-policy',
-      message: isForbidden
+      message: forbidsModels
         ? 'modelPolicy forbids custom models: droid ignores yours'
         : 'modelPolicy allows only certain addresses, and the gateway is not one of them',
       hint:
@@ -661,14 +660,14 @@ const launchSettings: ClientModule['launchSettings'] = (
   const url = textIn(entry, ['baseUrl'])!
   const [managed] = policyFindings(files, 'managed', url)
   if (managed !== undefined) throw errorFrom(managed)
-  const isLimited = ['settings', 'upper', 'project'].some(
+  const isForbidden = ['settings', 'upper', 'project'].some(
     (kind) => [...policyFindings(files, kind, url)].length > 0,
   )
   const settings = {
     customModels: [entry],
     sessionDefaultSettings: { model: id },
     // Overrides each member of the policy in the other files (0.225.2, 2026-11-28).
-    ...(isLimited && { modelPolicy: { allowCustomModels: true, allowedBaseUrls: [url] } }),
+    ...(isForbidden && { modelPolicy: { allowCustomModels: true, allowedBaseUrls: [url] } }),
   }
 
   const name = 'droid.json'
