@@ -4,6 +4,7 @@ import type { ClientModule } from '../contract/client.ts'
 import { type FirstRequestInput, launchKeyVariable, type Recordings } from '../contract/program.ts'
 import { catalogIn } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
+import { everyWindowKnown } from '../models/context-window.ts'
 import { resolveOneModel } from '../models/resolve.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { ofNode } from '../program/tested.ts'
@@ -82,7 +83,7 @@ export const copilot: ClientModule = {
 
   // It knows the windows of many models, and assumes a small one for the others.
   resolve(input) {
-    const resolved = resolveOneModel(input, protocols, { knows: () => true, ifUnknown: '' })
+    const resolved = resolveOneModel(input, protocols, everyWindowKnown)
     const listed = catalogEntry(catalogIn(input.gatewayInfo), resolved.model)
     const offered = listed === undefined ? [] : [{ ...listed, protocol: resolved.protocol }]
     return { ...resolved, offered }

@@ -12,6 +12,9 @@ export interface WindowHandling {
   readonly ifUnknown: string
 }
 
+/** For a client that knows the windows, or has no setting for one: no note says that one is unknown. */
+export const everyWindowKnown: WindowHandling = { knows: () => true, ifUnknown: '' }
+
 /**
  * The context window to write. It is the requested window, or else the earlier one for this gateway, or
  * else the smallest of the models' windows in the catalog, or else the earlier one for another gateway.
