@@ -1,7 +1,7 @@
 /**
- * Writes the example client of docs/adding-a-client.md under another name, with its names, its row and its line in modules.ts. Then the
- * tests of clients run, and test/client-modules/missing-places.test.ts says what is missing. Each fact of the example
- * becomes "not run yet".
+ * Writes the example client of docs/adding-a-client.md under another name, with its names, its row and its line in
+ * modules.ts. Then the tests of clients run, and test/client-modules/missing-places.test.ts says what is missing. Each
+ * fact of the example becomes "not run yet".
  *
  *   node scripts/new-client.js NAME
  */
