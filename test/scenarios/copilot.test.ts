@@ -4,6 +4,7 @@ import { aServer, key as forgedKey, goodGateway, sendJson } from '../gateway/for
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
+import { killedBefore } from '../support/runs.ts'
 
 /** A client without files. repoint prints its variables without the key, or sets them for one process. */
 
@@ -100,6 +101,23 @@ describe('repoint copilot', () => {
     await variablesFor(args, { REPOINT_API_KEY: forgedKey })
     const { body = '' } = seen.find(({ method }) => method === 'POST') ?? {}
     expect(JSON.parse(body)).toMatchObject({ model: 'glm-5', max_tokens: 7_000 })
+  })
+
+  test('without an address uses the gateway of the newest setup, after a killed run was undone', async () => {
+    const home = aHome()
+    const env = { REPOINT_API_KEY: key }
+    await runInProcess(home, ['codex', '--base-url', gateway.url, '--name', 'work', '--yes'], {
+      env,
+    })
+    const before = home.text('.codex/config.toml')
+    killedBefore(home, '.codex/config.toml')
+
+    const { status, stdout, stderr } = await runInProcess(home, ['copilot'])
+    expect({ status, stderr }).toMatchObject({ status: 0 })
+    expect(stdout).toContain(`'${gateway.url}/v1'`)
+    expect(stderr).toContain("Using Codex's gateway. Another: --base-url URL")
+    expect(stderr).toContain('was interrupted, and repoint undid it')
+    expect(home.text('.codex/config.toml')).toBe(before)
   })
 
   test('reports a rejected key, and prints no lines', async () => {

@@ -110,18 +110,25 @@ describe('the order of the requests', () => {
     ])
   })
 
-  test('requests of clients that accept other responses are not the same', async () => {
+  test('an earlier request is not sent or shown again for the next choice of another ask', async () => {
+    const gateway = new FakeGateway({ a: errorOf('model-unknown') })
+    await gateway.prove('a b', 'b')
+    expect(gateway.log).toBe('(a)(b)')
+    expect(gateway.steps).toHaveLength(2)
+  })
+
+  const sender = { label: 'x', body: { model: 'a' } }
+  test.each<[string, Partial<ProbeRequest>]>([
+    ['protocol', { protocol: 'responses' }],
+    ['body', { sender: { ...sender, body: {} } }],
+    ['headers', { sender: { ...sender, headers: { 'x-team': 'red' } } }],
+    ['safeguards', { sender: { ...sender, safeguards: 'withheld' } }],
+    ['accepted responses', { sender: { ...sender, accepts: { rejects: [], retries: [] } } }],
+  ])('requests with another %s are not the same', async (_, other) => {
     const gateway = new FakeGateway()
-    const ask = (flaw: 'whole' | 'cut') =>
-      askFor(flaw, {
-        requestsOf: () => [
-          {
-            ...requestOf('a'),
-            sender: { label: 'x', body: {}, accepts: { rejects: [flaw], retries: [] } },
-          },
-        ],
-      })
-    await gateway.prove(ask('whole'), ask('cut'))
+    const request = { ...requestOf('a'), sender }
+    const requestsOf = () => [request, { ...request, ...other }]
+    await gateway.prove(askFor('x', { requestsOf }))
     expect(gateway.log).toBe('(a)(a)')
   })
 })
@@ -181,6 +188,8 @@ describe('an answer', () => {
     const gateway = new FakeGateway({ b: errorOf('model-unknown') })
     const { answers } = await gateway.prove(failing(skipped), askFor('b', { next }), 'c')
     expect(answers).toMatchObject([{ kind: 'skipped' }, { kind: 'skipped' }, { kind: 'works' }])
+    const alone = await gateway.prove(failing(skipped))
+    expect(alone).toMatchObject({ answers: [{ kind: 'skipped' }] })
   })
 
   test.each([
@@ -211,6 +220,13 @@ describe('a fault', () => {
       expect(gateway.log).toBe('(a)')
     },
   )
+
+  test('that an ask finds before any request ends the others too', async () => {
+    const gateway = new FakeGateway()
+    const { fault } = await gateway.prove(failing(errorOf('key-rejected')), 'b')
+    expect(fault?.code).toBe('key-rejected')
+    expect(gateway.log).toBe('')
+  })
 
   test('is none if the gateway has answered another request', async () => {
     const error = errorOf('key-rejected')
