@@ -416,6 +416,17 @@ describe('a gateway that rejects the request of repoint', () => {
       },
     })
   })
+
+  test('is not tested without the client if it rejects a part, and the hint goes on without', async () => {
+    const rejection = { status: 400, message: "Unsupported parameter: 'reasoning'" }
+    const { json } = await setUpAt(aHome(), rejection)
+    expect(json).toMatchObject({
+      error: {
+        code: 'parameter-unsupported',
+        hint: expect.stringMatching(/To go on without a test: .*--no-verify --model gpt-5\.6-sol/),
+      },
+    })
+  })
 })
 
 test('--try-client: writes nothing without the client', async () => {
