@@ -5,7 +5,7 @@
  *                   as `repoint run` starts it
  *     tryClients    after a setup: with the user's own files, as the user will start it
  */
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 import type { Client } from '../../clients/contract/client.ts'
 import { isLoopbackUrl } from '../../clients/files/addresses.ts'
 import { ifPossible, UserError } from '../../errors.ts'
@@ -147,7 +147,7 @@ function homeVariables(session: Session, client: Client): readonly string[] {
   const paths = listClientFiles(session, client).map(({ path }) => path)
   const { env, home } = session.platform.machine
   return Object.entries(env).flatMap(([name, value]) => {
-    const isPlace = value !== undefined && isAbsolute(value) && value !== home
+    const isPlace = value !== undefined && value !== home
     const isOfClient = isPlace && paths.some((path) => `${path}/`.startsWith(`${value}/`))
     return isOfClient || /^XDG_\w+_HOME$/.test(name) ? [name] : []
   })

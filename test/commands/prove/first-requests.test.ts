@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { loadSenders } from '../../../src/commands/prove/first-requests.ts'
+import { loadSenders, readableFiles } from '../../../src/commands/prove/first-requests.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { aMachine, byId, filesOf } from '../../client-modules/support.ts'
+import { aHome } from '../../support/home.ts'
 import { session } from '../setup/session.ts'
 
 test('a request has the headers that the user added in the files, and hides the secret ones', async () => {
@@ -23,4 +24,14 @@ http_headers = { "X-Team" = "red-7", "X-Proxy-Token" = "s3cret-0123" }
   const { headers } = senderFor({ model: 'gpt-5.6-sol', protocol: 'responses' })
   expect(headers).toMatchObject({ 'x-team': 'red-7', 'x-proxy-token': 's3cret-0123' })
   expect(hidden).toEqual(['s3cret-0123'])
+})
+
+test('files that repoint cannot read count as absent', () => {
+  const home = aHome({ '.codex/config.toml/a-folder': '' })
+  const platform = { ...session.platform, machine: aMachine({ home: home.path }) }
+  const files = readableFiles({ ...session, platform } as unknown as Session, byId('codex'))
+  expect(files.map(({ path, bytes }) => [path, bytes])).toContainEqual([
+    home.at('.codex/config.toml'),
+    null,
+  ])
 })
