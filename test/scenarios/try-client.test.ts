@@ -248,6 +248,18 @@ describe('after a setup on a terminal', () => {
   })
 })
 
+test('--try-client: names the price of all clients that it starts', async () => {
+  const home = withCodex('echo pong')
+  home.put('bin/claude', '#!/bin/sh\necho pong\n', 0o755)
+  const words = ['setup', 'codex', 'claude', '--base-url', gateway.url, '--yes', '--try-client']
+  const { stderr } = await runInProcess(home, words, {
+    env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:${process.env['PATH']}` },
+  })
+  expect(stderr.replace(/\s+/g, ' ')).toMatch(
+    /Trying Codex and Claude Code: one word each, about [\d,]+ tokens/,
+  )
+})
+
 test('--try-client: the error does not repeat what a failing client prints of its configuration', async () => {
   const home = withCodex(`echo '{"mcp":{"env":{"DB":"other-secret-01"}}} is invalid'; exit 1`)
   expect((await tryCodex(home)).stdout).not.toContain('other-secret-01')
