@@ -197,10 +197,11 @@ describe('check finds', () => {
 
 describe('a setup', () => {
   test.each(['api_key_env = "MY_KEY"', 'oauth = { storage = "file", key = "k" }'])(
-    'replaces what would stop Kimi Code next to the key: %s',
+    'replaces without a question what would stop Kimi Code next to the key: %s',
     (line) => {
-      const { edits } = planOn(kimi, home(line))
+      const { edits, findings } = planOn(kimi, home(line))
       expect(text(edits[0]!.after)).not.toContain(line)
+      expect(findings).toEqual([])
     },
   )
 

@@ -67,6 +67,12 @@ describe('the catalog file', () => {
     expect(text(disk[config] as Uint8Array)).toContain(`model_catalog_json = "${path}"`)
   })
 
+  test('has no pictures for a model of Codex that accepts none at the gateway', () => {
+    const catalog = gateway({ id: 'gpt-5.6-sol', images: false })
+    const { disk } = setUp({}, { options: { model: 'gpt-5.6-sol', hasModelsFile: true }, catalog })
+    expect(entriesOn(disk)[0]).toMatchObject({ input_modalities: ['text'] })
+  })
+
   test.each([
     [
       'glm-5',

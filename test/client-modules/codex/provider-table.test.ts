@@ -199,13 +199,31 @@ describe('another table at the same gateway', () => {
   })
 })
 
+test.each([
+  ['OpenAI', 'Gateway'],
+  ['Amazon Bedrock', 'Gateway'],
+  ['Amazon Bedrock Runtime', 'Gateway'],
+  ['', 'Gateway'],
+  ['Mine', 'Mine'],
+])('a setup of a table with the name %j leaves the name %s', (name, left) => {
+  const { after } = setUp(aHome(aTable('').replace('Mine', name)))
+  expect(tableOf(after)).toMatchObject({ name: left })
+})
+
 describe('a run', () => {
-  const providerOf = (disk: Disk) => {
+  const launched = (disk: Disk) => {
     const { target } = planOn(codex, {})
     const launchInput = { args: [], tempFolder: '/home/ada/run', env: {} }
-    const { args } = codex.launchSettings(filesOf(codex, aMachine(), disk), target, launchInput)
-    return args.find((arg) => arg.startsWith('model_provider='))
+    return codex.launchSettings(filesOf(codex, aMachine(), disk), target, launchInput).args
   }
+  const providerOf = (disk: Disk) => launched(disk).find((arg) => arg.startsWith('model_provider='))
+
+  test('hides its key from the shell of the model, and what the user hides', () => {
+    const policy = '[shell_environment_policy]\nexclude = ["MY_*"]\n'
+    expect(launched(aHome(policy))).toContain(
+      'shell_environment_policy.exclude=["MY_*","REPOINT_RUN_KEY"]',
+    )
+  })
 
   test('keeps the ID of a table that has only harmless keys', () => {
     const disk = aHome(aTable('stream_max_retries = 1'), { '.codex/x.config.toml': 'model = "y"' })
