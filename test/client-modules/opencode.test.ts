@@ -278,7 +278,8 @@ describe('a setup of opencode 2', () => {
   })
 
   test('is taken back by a setup of opencode 1', () => {
-    const { disk, edits } = setUp(fresh.disk, { program: { version: '1.18.34' } })
+    const { disk, edits, findings } = setUp(fresh.disk, { program: { version: '1.18.34' } })
+    expect(findings).toEqual([])
     expect(disk).not.toHaveProperty([keyPath])
     expect(JSON.stringify(edits.map(({ after }) => text(after)))).not.toContain('{file:')
     expect(readBack(disk)).toMatchObject({ key, keyPath: `/home/ada/${authPath}` })
