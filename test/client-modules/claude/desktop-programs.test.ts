@@ -32,6 +32,7 @@ describe('the settings of VS Code for the extension of Claude Code', () => {
     ['ANTHROPIC_AUTH_TOKEN', 'sk-canary-other-1a2b3c4d', 'may send another key'],
     ['ANTHROPIC_API_KEY', 'sk-canary-other-1a2b3c4d', 'may send another key'],
     ['CLAUDE_CODE_USE_BEDROCK', '1', 'may use another service'],
+    ['ANTHROPIC_BEDROCK_BASE_URL', 'https://b.example', 'may use another service'],
   ])('%s = %s is reported with its line', async (name, value, effect) => {
     const home = aHome({ [path]: withVariables({ name: 'EDITOR', value: 'x' }, { name, value }) })
     const [found, ...more] = await obstaclesIn(home)
