@@ -260,6 +260,27 @@ test('--try-client: names the price of all clients that it starts', async () => 
   )
 })
 
+test('--try-client: starts a client with the variables of a single word', async () => {
+  const home = aHome()
+  home.put(
+    'bin/pi',
+    '#!/bin/sh\n[ "$1" = --version ] && echo 1.5.2 || echo "offline: $PI_OFFLINE"\n',
+    0o755,
+  )
+  const words = ['pi', '--base-url', gateway.url, '--yes', '--json', '--try-client']
+  const { json } = await runInProcess(home, words, {
+    env: { REPOINT_API_KEY: canary, PATH: `${home.at('bin')}:${process.env['PATH']}` },
+  })
+  expect(json).toMatchObject({ tried: [{ client: 'pi', said: 'offline: 1' }] })
+})
+
+test('--try-client: the error has the last line in which the client reports one', async () => {
+  const { json } = await tryCodex(withCodex('echo "error: not logged in"; echo "Good bye"; exit 1'))
+  expect(json).toMatchObject({
+    error: { message: expect.stringContaining('failed with status 1: error: not logged in') },
+  })
+})
+
 test('--try-client: the error does not repeat what a failing client prints of its configuration', async () => {
   const home = withCodex(`echo '{"mcp":{"env":{"DB":"other-secret-01"}}} is invalid'; exit 1`)
   expect((await tryCodex(home)).stdout).not.toContain('other-secret-01')
