@@ -3,6 +3,7 @@ import { chat } from '../../../src/serve/codecs/chat.ts'
 import { messages } from '../../../src/serve/codecs/messages.ts'
 import { responses } from '../../../src/serve/codecs/responses.ts'
 import { InvalidRequest } from '../../../src/serve/requests/model-request.ts'
+import { createSeal } from '../../../src/serve/requests/seal.ts'
 import { contentsOf, conversations, expectedContents, schema } from '../support/conversations.ts'
 
 describe.each([chat, responses, messages])('$protocol', ({ protocol, readRequest }) => {
@@ -66,4 +67,90 @@ test('messages: a call has a single result', () => {
   expect(() => messages.readRequest(twice)).toThrow(
     'messages.2.content.1: each tool_use must have a single result.',
   )
+})
+
+const hi = [{ role: 'user', content: 'hi' }]
+const parameters = { type: 'object', properties: {} }
+const [weather, time] = ['weather', 'time'].map((name) => ({
+  type: 'function',
+  function: { name, parameters },
+}))
+
+test.each([
+  ['none', 'never'],
+  ['minimal', 'never'],
+  ['low', 'always'],
+  [undefined, 'sometimes'],
+])('chat: with the effort %s a model thinks %s', (reasoning_effort, thinking) => {
+  const request = chat.readRequest({ model: 'm', messages: hi, reasoning_effort })
+  expect(request.thinking).toBe(thinking)
+})
+
+test.each([
+  ['auto', 'auto'],
+  ['required', 'required'],
+])('chat: of the allowed tools, with the mode %s, only those may be called', (mode, toolChoice) => {
+  const allowed = { mode, tools: [{ type: 'function', function: { name: 'time' } }] }
+  const tool_choice = { type: 'allowed_tools', allowed_tools: allowed }
+  const request = chat.readRequest({
+    model: 'm',
+    messages: hi,
+    tools: [weather, time],
+    tool_choice,
+  })
+  expect(request).toMatchObject({ tools: [{ name: 'time' }], toolChoice })
+})
+
+test('chat: a request of before November 2023 gets one call at a time', () => {
+  const legacy = chat.readRequest({ model: 'm', messages: hi, functions: [weather!.function] })
+  expect(legacy.isParallel).toBe(false)
+  expect(chat.readRequest({ model: 'm', messages: hi, tools: [weather] }).isParallel).toBe(true)
+})
+
+test('chat: the schema of a tool for a model of another vendor must be valid too', () => {
+  const wrong = { type: 'function', function: { name: 'x', parameters: { required: 'x' } } }
+  const request = { model: 'glm-5', messages: hi, tools: [wrong] }
+  expect(() => chat.readRequest(request)).toThrow("'x' is not of type 'array'")
+})
+
+test.each([
+  ['claude-haiku-4-5', true],
+  ['claude-haiku-5-5', false],
+  ['claude-sonnet-4-6', false],
+])('messages: 200,001 tokens are too many for %s: %s', (model, isTooLong) => {
+  const content = 'a'.repeat(800_000)
+  const read = () =>
+    messages.readRequest({ model, max_tokens: 9, messages: [{ role: 'user', content }] })
+  if (isTooLong) expect(read).toThrow('prompt is too long')
+  else expect(read).not.toThrow()
+})
+
+test('messages: the place of a missing thought does not count the system prompt', () => {
+  const request = {
+    model: 'claude-sonnet-4-5',
+    max_tokens: 5000,
+    thinking: { type: 'enabled', budget_tokens: 2000 },
+    system: 'Be short.',
+    messages: [...hi, { role: 'assistant', content: 'ho' }],
+  }
+  expect(() => messages.readRequest(request)).toThrow('messages.1.content.0.type: Expected')
+})
+
+test('responses: an encrypted thought may be the last item, another one not', () => {
+  const read = (more: object) =>
+    responses.readRequest({
+      model: 'm',
+      input: [...hi, { type: 'reasoning', id: 'rs_1', summary: [], ...more }],
+    })
+  expect(() => read({ encrypted_content: createSeal('x') })).not.toThrow()
+  expect(() => read({})).toThrow('without its required following item')
+})
+
+test('responses: a message of the developer is part of the system prompt', () => {
+  const input = [{ role: 'developer', content: 'Be kind.' }, ...hi]
+  const { turns } = responses.readRequest({ model: 'm', instructions: 'Be short.', input })
+  expect(turns).toMatchObject([
+    { role: 'system', parts: [{ text: 'Be short.\n\nBe kind.' }] },
+    { role: 'user' },
+  ])
 })
