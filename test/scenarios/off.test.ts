@@ -323,6 +323,15 @@ describe('what repoint does not edit', () => {
     }
   })
 
+  test('is not reported without a name, if it moves no address', async () => {
+    const project = { '.claude/settings.local.json': '{"model":"x"}' }
+    const home = aHome({ ...ownHome('claude'), ...project })
+    const { json } = await off(home, ['--yes'])
+    expect(json).toMatchObject({ changed: false, clients: [], warnings: [] })
+    const { json: named } = await off(home, ['claude', '--yes'])
+    expect(named['warnings']).toHaveLength(1)
+  })
+
   test('a variable of this shell is reported with the command that unsets it', async () => {
     const { json } = await off(aHome(), ['claude', '--yes'], {
       ANTHROPIC_BASE_URL: 'http://old.example',
