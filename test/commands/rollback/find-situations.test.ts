@@ -86,3 +86,10 @@ test.each<[string, boolean, readonly Situation[]]>([
   renameSync(home.at(codex), home.at(isProfile ? '.codex/work.config.toml' : 'elsewhere.toml'))
   expect(situationsAfter(home, 'codex', { [codex]: null, [auth]: null })).toEqual(expected)
 })
+
+test('a file with our address that the undo deletes is not one that someone renamed', () => {
+  const home = aHome()
+  setUp(home, aPairPlan(sourceIn(home)).edits)
+  home.put('.codex/work.config.toml', home.text(codex))
+  expect(situationsAfter(home, 'codex', { [codex]: null, [auth]: null })).toEqual([])
+})
