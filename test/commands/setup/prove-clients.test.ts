@@ -13,7 +13,6 @@ import {
   type Forged,
   failure,
   goodGateway,
-  key,
   type Seen,
   sendJson,
 } from '../../gateway/forged.ts'
