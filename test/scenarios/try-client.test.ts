@@ -400,10 +400,12 @@ describe('a gateway that rejects the request of repoint', () => {
     const env = {
       REPOINT_API_KEY: canary,
       CODEX_HOME: home.at('own'),
+      EMPTY: '',
       PATH: `${home.at('bin')}:${process.env['PATH']}`,
     }
     expect((await runCli(home, words, { env })).status).toBe(0)
     expect(home.text('env')).not.toContain('CODEX_HOME')
+    expect(home.text('env')).toMatch(/^EMPTY=$/m)
   })
 
   test('is passed to the client with address and key, for this one process', async () => {

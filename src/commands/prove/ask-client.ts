@@ -147,7 +147,8 @@ function homeVariables(session: Session, client: Client): readonly string[] {
   const paths = listClientFiles(session, client).map(({ path }) => path)
   const { env, home } = session.platform.machine
   return Object.entries(env).flatMap(([name, value]) => {
-    const isPlace = value !== undefined && value !== home
+    // An empty value says no place, and may turn something off.
+    const isPlace = value !== undefined && value !== '' && value !== home
     const isOfClient = isPlace && paths.some((path) => `${path}/`.startsWith(`${value}/`))
     return isOfClient || /^XDG_\w+_HOME$/.test(name) ? [name] : []
   })
