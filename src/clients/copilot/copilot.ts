@@ -145,8 +145,6 @@ const patching = /^gpt-(?!4|5(?:\.1|-mini)?$)/
 /** Over responses, their prompt has breakpoints for the cache: 5.6 and 6-sol, but not 5.5 and 5.7 (2026-11-26). */
 const withBreakpoints = /^gpt-(?:5\.6|6-sol)/
 
-const limitVariable = 'COPILOT_PROVIDER_MAX_OUTPUT_TOKENS'
-
 /** What the model and the environment change in the recorded request: 1.0.102, run with 50 model IDs (2026-11-23). */
 export function firstRequest(
   recordings: Recordings,
@@ -154,7 +152,7 @@ export function firstRequest(
   { protocol, model, version, env, outputLimit }: FirstRequestInput,
 ): FirstRequest {
   const isReasoning = /^(?:gpt|claude|gemini|grok)-/.test(model) && !withoutEffort.test(model)
-  const named = Number(env[limitVariable]) || undefined
+  const named = Number(env[names.outputTokens]) || undefined
   const limit = named ?? outputLimit ?? outputTokens.find(([ids]) => ids.test(model))?.[1]
   const recorded = (kind: string) => recordedRequest(recordings, { kind, protocol, version })
   const ofGpt = recorded('gpt')
@@ -170,6 +168,6 @@ export function firstRequest(
       [limitName]: limit,
       ...(model.startsWith('gemini-') && { tool_choice: 'validated' }),
     },
-    hints: { [limitName]: `Set ${limitVariable} to a limit that the gateway accepts.` },
+    hints: { [limitName]: `Set ${names.outputTokens} to a limit that the gateway accepts.` },
   }
 }
