@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
 import { maxConfigBytes } from '../../src/edits/text.ts'
 import type { SettingChange } from '../../src/edits/types.ts'
+import { secondsFor, timed } from '../support/processor-time.ts'
 
 const models = Array.from(
   { length: 4_000 },
@@ -10,21 +11,6 @@ const models = Array.from(
     value: { name: `Model ${n}`, limit: { context: 128_000, output: 8_000 } },
   }),
 )
-
-/** Seconds of processor time, since other programs may use the machine. */
-function timed<Result>(work: () => Result): { result: Result; seconds: number } {
-  const started = process.cpuUsage()
-  const result = work()
-  return { result, seconds: process.cpuUsage(started).user / 1e6 }
-}
-
-/** The least seconds in which `work` is done so many times. */
-function secondsFor(times: number, work: () => void): number {
-  const repeat = () => {
-    for (let done = 0; done < times; done++) work()
-  }
-  return Math.min(...[1, 2, 3].map(() => timed(repeat).seconds))
-}
 
 test('edits: a picker with 4,000 models is written in one pass, and every other byte stays', () => {
   const { edit } = formatOf('json')
