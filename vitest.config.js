@@ -40,7 +40,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          ...limits(60_000),
+          ...limits(120_000),
           globalSetup: [inMemory.globalSetup, 'test/support/own-machine.ts'],
           // More workers than cores: a test spends a third of its time waiting for timers and programs.
           maxWorkers: Math.ceil(1.5 * availableParallelism()),

@@ -260,7 +260,7 @@ function isTelling({ client, state, code }: StateOfClient): boolean {
   return first?.state === state
 }
 
-describe.concurrent('a client', () => {
+describe('a client', () => {
   test.for(clientStates)('$client: $state', async (state, { onTestFinished }) => {
     const {
       client,
