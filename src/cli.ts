@@ -196,8 +196,12 @@ function showError(
     undoCommand,
     command: commandNamed(line.ownArgs),
   })
-  if (isJson) platform.terminal.out(shown.text)
-  else session.printToStderr(shown.text)
+  if (isJson) {
+    platform.terminal.out(shown.text)
+    return shown.exitStatus
+  }
+  session.showFindings()
+  session.printToStderr(shown.text)
   return shown.exitStatus
 }
 

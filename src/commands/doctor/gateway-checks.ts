@@ -174,6 +174,8 @@ function* checkCatalog(
     message: `${where} lists ${count}`,
     brief: `takes the key, ${count}`,
   }
+  for (const finding of answer.catalog.findings ?? [])
+    yield { ...asWarning(finding), isAboutGateway: true }
   yield* checkClock(session, address, answer.catalog)
 }
 

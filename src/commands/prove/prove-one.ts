@@ -90,10 +90,7 @@ export async function proveOne<
     isModelKnown: model !== undefined,
     asksFor: (catalogAnswer) => {
       const catalog = catalogIn({ catalogAnswer })
-      if (catalog !== undefined) {
-        rememberModels(session.platform, catalog)
-        session.addFindings(...(catalog.findings ?? []))
-      }
+      if (catalog !== undefined) rememberModels(session.platform, catalog)
       const known = () => ({ catalogAnswer, rejections: rejected, accessSoFar: requester.access })
       return [
         {

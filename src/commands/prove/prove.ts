@@ -88,6 +88,7 @@ export async function prove<Choice>(
   )
   if (list.kind === 'failed' && !mayStillServe(list.error))
     return { access: requester.access, list, answers: [], fault: list.error }
+  if (list.kind === 'received') session.addFindings(...(list.catalog.findings ?? []))
 
   const asks = await question.asksFor(list)
   const proving = new Proving<Choice>(session, requester, list)
@@ -99,8 +100,8 @@ export async function prove<Choice>(
   }
 }
 
-/** How progress is shown. */
-type Steps = Pick<Session, 'step'>
+/** How progress is shown, and what is wrong with the list. */
+type Steps = Pick<Session, 'step' | 'addFindings'>
 
 /** Ends all asks. */
 class Fault extends Error {}

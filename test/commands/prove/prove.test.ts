@@ -43,7 +43,7 @@ class FakeGateway {
       this.steps.push(what)
       return work
     }
-    return prove<string>({ step }, this as unknown as GatewayRequester, {
+    return prove<string>({ step, addFindings: () => {} }, this as unknown as GatewayRequester, {
       isModelKnown: true,
       asksFor: () => asks.map((ask) => (typeof ask === 'string' ? askFor(ask) : ask)),
     })

@@ -5,6 +5,7 @@ import { aMachine } from '../../client-modules/support.ts'
 /** The parts of a session that a proof uses, on a machine without clients. */
 export const session = {
   step: <T>(_what: string, work: Promise<T>) => work,
+  addFindings: () => {},
   platform: {
     processes: { which: () => undefined },
     files: nodeFiles('linux'),

@@ -227,7 +227,6 @@ function showAnswer(session: Session, gateway: ReachedGateway): void {
   const count = counted(catalog.models.length, 'model')
   const over = supported.length === 0 ? '' : `, over ${listWords(supported)}`
   session.remark(`✔ ${hostOf(gateway.requester.access)} answers: ${count}${over}`)
-  session.addFindings(...(catalog.findings ?? []))
   session.showFindings()
 }
 
