@@ -70,7 +70,7 @@ async function runAs(
   const status = await main(
     {
       ...user,
-      files: { ...asOrdinaryUser(user.files), ...fileCalls },
+      files: { ...asOrdinaryUser(user.files, home.path), ...fileCalls },
       runInForeground: async () => ({ reason: 'exited', exitStatus: 0 }),
       ask: { ...user.ask, ...terminal.ask },
       terminal: {

@@ -30,7 +30,7 @@ async function repoint(home: Home, args: readonly string[], calls: Partial<Files
     err: () => {},
     readStdin: async () => new Uint8Array(),
   }
-  const files = { ...asOrdinaryUser(user.files), ...calls }
+  const files = { ...asOrdinaryUser(user.files, home.path), ...calls }
   const status = await main({ ...user, files, terminal }, [...args, '--json'])
   return { status, json: JSON.parse(stdout) as { error?: { code: string; hint: string } } }
 }

@@ -4,8 +4,10 @@ import type { Files } from '../../src/platform/platform.ts'
 /**
  * File calls that fail as those of an ordinary user who owns every file: by the permission bits of the owner. Tests
  * often run as root, who may do everything.
+ *
+ * @param home a folder that can be reached
  */
-export function asOrdinaryUser(files: Files): Files {
+export function asOrdinaryUser(files: Files, home: string): Files {
   const require = (path: string, bit: number): void => {
     let mode: number
     try {
@@ -19,7 +21,7 @@ export function asOrdinaryUser(files: Files): Files {
   const expectFolderWritable = (path: string) => require(dirname(path), 0o200)
   /** Every folder above must be searchable. */
   const expectReachable = (path: string) => {
-    for (let place = dirname(path); place !== dirname(place); place = dirname(place))
+    for (let place = dirname(path); place.length >= home.length; place = dirname(place))
       require(place, 0o100)
   }
 
