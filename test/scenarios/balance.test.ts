@@ -61,10 +61,12 @@ test('a setup that the gateway serves anyway and doctor report a key without bal
 
 test('a setup neither waits for a gateway that never reports the balance, nor fails because of it', async () => {
   const begun = performance.now()
+  await setUpAt(undefined)
+  const answered = performance.now()
   const { setup } = await setUpAt({ left: 'silent' })
   expect(setup).not.toHaveProperty('balance')
   // Otherwise the setup would wait for 3 s.
-  expect(performance.now() - begun).toBeLessThan(2500)
+  expect(performance.now() - answered).toBeLessThan(2_500 + (answered - begun))
 })
 
 test('a key that is used up, as New API reports, is not reported as a wrong key', async () => {

@@ -99,9 +99,9 @@ answers:
   - { when: { pattern: '(?<word>\\w+)-\\u00e9\\d{2}' }, reply: found }
 `)
   const gateway = await aGateway({ scenarioFile })
-  const startedAt = performance.now()
+  const started = process.cpuUsage()
   expect((await say(gateway, `${'a'.repeat(100_000)}!`)).content).toContain('You said')
-  expect(performance.now() - startedAt).toBeLessThan(2000)
+  expect(process.cpuUsage(started).user / 1_000).toBeLessThan(2_000)
   expect((await say(gateway, 'AAAA')).content).toBe('all a')
   expect((await say(gateway, 'so: x-É12')).content).toBe('found')
 })
