@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings'
 import type { Client } from '../clients/contract/client.ts'
 import { loadAllClients } from '../clients/list.ts'
-import { compact } from '../compact.ts'
 import { UserError } from '../errors.ts'
 import { usualBaseUrls } from '../gateway/base-urls.ts'
 import { readCatalog } from '../gateway/catalog.ts'
@@ -114,22 +113,20 @@ export async function serve(
 
   const called =
     words[0] === undefined ? [] : clientsCalled(session, await loadAllClients(), words[0])
-  const gateway = await listen(
-    compact({
-      port,
-      host,
-      key: requestedKey,
-      faults: flags.fault.map(readFaultFlag),
-      models,
-      scenario: flags.scenario,
-      strict: flags.strict,
-      families: flags.families ?? familiesFor(called),
-      fragment: flags.fragment,
-      record: flags.record,
-      upstream,
-      onRequest: flags.log && logRequest,
-    }),
-  )
+  const gateway = await listen({
+    port,
+    host,
+    key: requestedKey,
+    faults: flags.fault.map(readFaultFlag),
+    models,
+    scenario: flags.scenario,
+    strict: flags.strict,
+    families: flags.families ?? familiesFor(called),
+    fragment: flags.fragment,
+    record: flags.record,
+    upstream,
+    onRequest: flags.log && logRequest,
+  })
 
   try {
     const { url, key } = gateway

@@ -1,6 +1,5 @@
 /** Requests the balance of a key. It is optional: a gateway that does not report it is no failure. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { compact } from '../compact.ts'
 import { asList, jsonIn, valueAt } from './foreign-text.ts'
 import { closeIdleConnections } from './http/request.ts'
 import { sendWithKey } from './send.ts'
@@ -123,13 +122,13 @@ function balanceFrom({
   if (left === undefined && !isUnlimited) return undefined
 
   const amount: Balance['remaining'] = isUnlimited ? 'unlimited' : Math.max(0, left!)
-  return compact({
+  return {
     remaining: amount,
     // The gateway's unit will be printed on a terminal.
     unit: typeof unit === 'string' && /^[A-Za-z%]{1,12}$/.test(unit) ? unit : 'units',
     resets: dateOf(resets),
     expires: dateOf(expires),
-  })
+  }
 }
 
 function dateOf(when: unknown): string | undefined {

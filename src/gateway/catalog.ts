@@ -1,4 +1,3 @@
-import { compact } from '../compact.ts'
 import { canContinueAfter, UserError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { counted } from '../text.ts'
@@ -55,12 +54,12 @@ export async function readCatalog(
   const findings: Finding[] = []
   if (skipped > 0) findings.push(modelsSkipped(skipped))
   if (end !== 'last-page') findings.push(catalogCut(models.size, end))
-  return compact({
+  return {
     models: [...models.values()],
     findings: findings.length === 0 ? undefined : findings,
     serverTime,
     isNewApi,
-  })
+  }
 }
 
 type CutEnd = 'early' | 'no-new-models'

@@ -1,4 +1,3 @@
-import { compact } from '../compact.ts'
 import { UserError, valueOrError } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import { customBaseUrls } from '../gateway/base-urls.ts'
@@ -60,7 +59,7 @@ export function saveProof(
 
   return saveFindings(() =>
     changeList(world, gatewayList, (all) =>
-      all.map((gateway) => (gateway.name === name ? compact({ ...gateway, ...changes }) : gateway)),
+      all.map((gateway) => (gateway.name === name ? { ...gateway, ...changes } : gateway)),
     ),
   )
 }
@@ -71,12 +70,12 @@ function saveFindings(save: () => void): readonly Finding[] {
   if (!(failure instanceof UserError)) return []
   const { message, hint } = failure
   return [
-    compact({
+    {
       code: 'gateway-not-saved',
       severity: 'warning' as const,
       message: `repoint did not save the gateway: ${message}`,
       hint,
-    }),
+    },
   ]
 }
 
@@ -99,7 +98,7 @@ function newEntry(
   const isSameGateway = saved?.address === address && saved.key === key
   const lastProof = isSameGateway ? saved.proven : undefined
 
-  return compact({
+  return {
     name,
     address,
     baseUrls: customBaseUrls(access),
@@ -110,7 +109,7 @@ function newEntry(
     caFile: access.caFile,
     allowHttp: access.allowHttp,
     proven: proof === undefined ? lastProof : toStoredProof(proof, now),
-  })
+  }
 }
 
 function toStoredProof(
@@ -118,7 +117,7 @@ function toStoredProof(
   now: Date,
 ): NonNullable<SavedGateway['proven']> {
   const answersSafeguards = safeguards === 'not-requested' ? undefined : safeguards === 'answered'
-  return compact({ at: now.toISOString(), protocol, model, answersSafeguards })
+  return { at: now.toISOString(), protocol, model, answersSafeguards }
 }
 
 /** What the last probe of a saved gateway found out about `safeguards`. */

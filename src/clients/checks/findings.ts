@@ -1,4 +1,3 @@
-import { compact } from '../../compact.ts'
 import { maxConfigBytes } from '../../edits/text.ts'
 import type { SettingChange, SettingPath } from '../../edits/types.ts'
 import { ifPossible } from '../../errors.ts'
@@ -33,7 +32,7 @@ interface FindingAtSetting extends Omit<Finding, 'location' | 'severity'> {
 export function findingAt(file: ParsedFile, path: SettingPath, found: FindingAtSetting): Finding {
   const { becomes, ...finding } = found
   const fix = becomes && { fileKind: file.kind, changes: [{ path, ...becomes }] }
-  return compact({ severity: 'error' as const, fix, ...finding, location: file.place(path) })
+  return { severity: 'error' as const, fix, ...finding, location: file.place(path) }
 }
 
 /** Reports that the client has a gateway and no key. */

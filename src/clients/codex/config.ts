@@ -1,4 +1,3 @@
-import { compact } from '../../compact.ts'
 import type { ConfigValue, SettingChange, SettingPath } from '../../edits/types.ts'
 import { ifPossible } from '../../errors.ts'
 import type { FileFix } from '../../finding.ts'
@@ -155,7 +154,7 @@ export function readCodexAuth(file: LoadedFile): CodexAuth {
   const hasTokens = root['tokens'] !== undefined && root['tokens'] !== null
   const others = Object.keys(root).filter((name) => !noLogins.has(name) && root[name] !== null)
   const keyText = typeof key === 'string' && key !== '' ? key : undefined
-  const shadowed = compact({ shadowedKey: keyText })
+  const shadowed = { shadowedKey: keyText }
 
   const hasKeyMode = mode === 'apikey' || keyText !== undefined
   if (mode === 'chatgpt' || mode === 'chatgptAuthTokens' || (hasTokens && !hasKeyMode))

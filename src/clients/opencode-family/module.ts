@@ -21,7 +21,6 @@
  *                        "small_model": "gateway/glm-5"
  *                      }
  */
-import { compact } from '../../compact.ts'
 import {
   addToList,
   type ConfigValue,
@@ -594,7 +593,7 @@ function* checkInlineKeys({ id, config, providerId }: OpencodeView): Findings {
       code: `${id}-api-key`,
       message: `options.apiKey of ${providerId} overrides auth.json${value === '' ? ', although it is empty' : ''}`,
       // repoint does not write a weaker file.
-      ...(file === config.file ? keyRemoval : compact({ hint: keyRemoval.hint })),
+      ...(file === config.file ? keyRemoval : { hint: keyRemoval.hint }),
     })
   }
 }

@@ -9,7 +9,6 @@ import type { ProcessToStart } from '../../clients/contract/program.ts'
 import { catalogIn, type RejectedModel } from '../../clients/contract/setup.ts'
 import { modelsIn } from '../../clients/options/chosen-options.ts'
 import { sendingFindings } from '../../clients/plan/headers.ts'
-import { compact } from '../../compact.ts'
 import { refuseBlocked, UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import { adviseNamingModel, mayStillServe } from '../../gateway/catalog.ts'
@@ -262,7 +261,7 @@ function resolveForLaunch(
       provenModel,
       accessSoFar: access,
     }
-    const sources = { requested: compact({ model: requestedModel }), earlier, policy: usualPolicy }
+    const sources = { requested: { model: requestedModel }, earlier, policy: usualPolicy }
     const input = resolveInputFor(client, sources, access, gatewayInfo)
     const program = versions.get(client.program.command) ?? {}
     return resolveClient({ client, program, input })

@@ -12,7 +12,6 @@
  *
  * `cli.ts` prints help and errors. All of these mask secrets, except `print` and help, whose text is ours.
  */
-import { compact } from '../../compact.ts'
 import { type FilesState, UserError, valueOrError } from '../../errors.ts'
 import type { Finding } from '../../finding.ts'
 import type { ConfirmQuestion, Platform } from '../../platform/platform.ts'
@@ -199,7 +198,7 @@ export class Session {
 
   /** Makes commands of the flags in a hint. @param client the ID of the client that it is about */
   completeHint(hint: string, client?: string): string {
-    return completeHint(hint, this.typed, compact({ client, saved: this.saved }))
+    return completeHint(hint, this.typed, { client, saved: this.saved })
   }
 
   /** Why an answer is not valid, in the words that a prompt shows. The answer itself can be a secret. */

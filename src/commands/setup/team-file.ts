@@ -7,7 +7,6 @@ import * as v from 'valibot'
 import type { ClientFlag, ClientOptions } from '../../clients/contract/options.ts'
 import { type ClientRow, clientRows } from '../../clients/list.ts'
 import { mergeOptions } from '../../clients/options/flags.ts'
-import { compact } from '../../compact.ts'
 import { UserError } from '../../errors.ts'
 import { usualBaseUrls } from '../../gateway/base-urls.ts'
 import { asObject, jsonIn } from '../../gateway/foreign-text.ts'
@@ -223,14 +222,14 @@ export function headerFlags(
 export function formatTeamFile(team: TeamFile): string {
   const { baseUrl, messagesUrl, name, headers = [], clients } = team
   const byId = Object.fromEntries(clients.map(({ id, flags }) => [id, flags]))
-  const document = compact({
+  const document = {
     version: 1,
     name,
     baseUrl,
     messagesUrl,
     headers: headers.length > 0 ? headers.map(formatHeader) : undefined,
     clients: byId,
-  })
+  }
   return `${JSON.stringify(document, undefined, 2)}\n`
 }
 

@@ -116,7 +116,7 @@ export function clientDocument(
       ...{ keyPath, keyHeader: unusualKeyHeader(keyHeader), caFile, alsoSendsTo, login },
       broken: whyUnreadable(state),
     }),
-    ...(files.length === 0 && compact({ error: errorDocument(findings) })),
+    ...(files.length === 0 && { error: errorDocument(findings) }),
     gateway: gateway?.name ?? null,
     ...compact({ otherTool: origin?.mark && origin.name }),
     origins: compact(otherOrigins),
@@ -136,7 +136,7 @@ export function clientDocument(
 /** Why repoint cannot read the files of a client, like the error of a command that had to. */
 function errorDocument(findings: readonly Finding[]) {
   const reason = findings.find(({ topic }) => topic === 'broken')
-  return reason && compact({ code: reason.code, message: reason.message, hint: reason.hint })
+  return reason && { code: reason.code, message: reason.message, hint: reason.hint }
 }
 
 /** The problems of a client as `--json` prints them. */

@@ -1,5 +1,4 @@
 /** The response to a request: collects what arrives, decompresses it, and makes plain data of it. */
-import { compact } from '../../compact.ts'
 import { ifPossible } from '../../errors.ts'
 import type { HttpResponse, NetworkFailure } from '../judge/types.ts'
 import type { Connection } from './connection.ts'
@@ -65,7 +64,7 @@ export class ResponseBuffer {
   }): Promise<HttpResponse> {
     const { limits, status, headers } = this
     const decoded = await decodeBody(Buffer.concat(this.chunks), headers, limits.maxBytes)
-    return compact({
+    return {
       url: end.url.href,
       status,
       headers,
@@ -73,7 +72,7 @@ export class ResponseBuffer {
       cut: decoded.cut ?? end.cut,
       isOpen: end.isOpen || undefined,
       proxy: end.connection.shownProxy,
-    })
+    }
   }
 }
 
@@ -151,7 +150,7 @@ export function toNetworkFailure(options: {
   // undici reports a proxy's rejection only in the message (7.30, lib/dispatcher/proxy-agent.js).
   const rejection = /^Proxy response \((\d{3})\)/.exec(error.message)?.[1]
 
-  return compact({
+  return {
     url: url.href,
     stage: rejection === undefined ? connection.stage : 'proxy',
     errorCode: error.code ?? error.errors?.[0]?.code ?? '',
@@ -161,5 +160,5 @@ export function toNetworkFailure(options: {
     firstBytes: typeof error.data === 'string' ? error.data.slice(0, 200) : undefined,
     proxyStatus: rejection === undefined ? undefined : Number(rejection),
     proxy: connection.shownProxy,
-  })
+  }
 }

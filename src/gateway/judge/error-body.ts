@@ -1,5 +1,4 @@
 /** Reads what the body of a response says about a failure, in any known shape. */
-import { compact } from '../../compact.ts'
 import { asList, asObject, comparableName, isFilledText, jsonIn } from '../foreign-text.ts'
 import type { HttpResponse } from './types.ts'
 
@@ -63,7 +62,7 @@ export function errorBodyFrom(value: unknown): ErrorBody {
     .filter((code) => isCode(code) && code !== words)
   const status = statusIn(words, codes)
 
-  return compact({
+  return {
     kind: 'json' as const,
     isApiError:
       isFailure(root) || (words !== '' && (status !== undefined || isEmptyValue(root['data']))),
@@ -72,7 +71,7 @@ export function errorBodyFrom(value: unknown): ErrorBody {
     words: words.slice(0, maxWords),
     status,
     isPassedOn: layers.some(comesFromProvider) ? (true as const) : undefined,
-  })
+  }
 }
 
 /**

@@ -1,5 +1,4 @@
 /** What the rules read of a response, and the part of every outcome that is the same. */
-import { compact } from '../../compact.ts'
 import { cleanForeignText } from '../foreign-text.ts'
 import type { Catalog } from '../types.ts'
 import { idPattern } from './causes/find-causes.ts'
@@ -23,7 +22,7 @@ export function quoteOf({ response, request, error }: Evidence): string {
 }
 
 export function outcome(evidence: Evidence, parts: Omit<Outcome, 'requestId' | 'quote'>): Outcome {
-  return compact({ ...parts, quote: quoteOf(evidence), requestId: requestIdOf(evidence) })
+  return { ...parts, quote: quoteOf(evidence), requestId: requestIdOf(evidence) }
 }
 
 const requestIdHeaders = [
