@@ -244,6 +244,41 @@ describe('the clients that off changes', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
+  test('shows which of the named clients change, and only the files that change', async () => {
+    const home = aHome({
+      ...ownHome('claude'),
+      '.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}',
+      '.codex/config.toml':
+        'model_provider = "corp"\n[model_providers.corp]\nname = "Corp"\nbase_url = "https://corp.example/v1"\nenv_key = "CORP_KEY"\n',
+    })
+    const { stdout } = await runInProcess(home, ['off', 'codex', 'claude', '--dry-run'])
+    expect(stdout).toContain('~/.codex/config.toml (will be ')
+    expect(stdout).not.toContain('auth.json')
+    expect(stdout).toContain('Claude Code: no file points it at a gateway')
+
+    const { json } = await off(home, ['codex', 'claude', '--yes'])
+    expect(json).toMatchObject({
+      run: expect.any(String),
+      clients: [
+        { id: 'codex', changed: true, login: 'a ChatGPT login' },
+        { id: 'claude', changed: false, login: null },
+      ],
+    })
+    expect(json).not.toHaveProperty('dryRun')
+  })
+
+  test('says what the client will use instead of the gateway', async () => {
+    const { stdout } = await runInProcess(aHome(foreignHome('claude')), ['off', '--dry-run'])
+    expect(stdout).toContain('Claude Code: back to its own service, and may ask you to log in')
+    expect(stdout).toContain('Dry run: nothing changed.')
+    expect(stdout).not.toContain('Now run')
+  })
+
+  test('says once that no file points a client at a gateway', async () => {
+    const { stdout } = await runInProcess(aHome(), ['off', 'codex', '--yes'])
+    expect(stdout).toBe('No file points a client at a gateway. Nothing changed.\n')
+  })
+
   test.each(['claude', 'claude-gpt'])('%s means Claude Code, whatever its setup', async (id) => {
     const gateway = await withGateway({ key }, onTestFinished)
     const home = aHome()
@@ -265,7 +300,7 @@ describe('the clients that off changes', () => {
     expect(json).toMatchObject({
       changed: true,
       clients: [{ id: 'pi' }],
-      warnings: [{ code: 'client-left-out' }],
+      warnings: [{ code: 'client-left-out', hint: expect.any(String) }],
     })
   })
 
@@ -351,12 +386,23 @@ describe('what repoint does not edit', () => {
     const home = aHome({
       '.config/opencode/opencode.jsonc': '{}',
       '.config/opencode/opencode.json': config,
+      // No gateway is replaced, so that this tool does not write one again.
+      '.cc-switch/config.json': '{}',
     })
     const { status, json } = await off(home, ['--yes'])
     expect(status).toBe(0)
-    expect(json['warnings']).toMatchObject([
-      { code: 'still-at-gateway', message: expect.stringContaining('opencode.json') },
-    ])
+    expect(json).toMatchObject({
+      changed: false,
+      clients: [{ id: 'opencode', changed: false }],
+      files: [],
+      warnings: [
+        {
+          code: 'still-at-gateway',
+          message: expect.stringContaining('opencode.json'),
+          hint: 'Remove the address from that file.',
+        },
+      ],
+    })
     expect(home.text('.config/opencode/opencode.json')).toBe(config)
   })
 
@@ -393,11 +439,34 @@ describe('the question before a change', () => {
     const { status, json } = await off(home, ['--dry-run'])
     expect({ status, json }).toMatchObject({
       status: 0,
-      json: { command: 'off', dryRun: true, changed: true, run: null },
+      json: { command: 'off', dryRun: true, changed: true, run: null, next: [] },
     })
     const { stdout } = await runInProcess(home, ['off', '--dry-run'])
     expect(stdout).toContain('- model_providers.ccswitch')
     expect(home.snapshot()).toEqual(before)
+  })
+
+  test.each([
+    ['offers the details', []],
+    ['shows them with --details', ['--details']],
+  ])('on a terminal, off %s', async (_, flags) => {
+    const home = aHome(foreignHome('codex'))
+    let offersDetails = false
+    const confirm = async ({ showDetails }: { showDetails?: () => void }) => {
+      offersDetails = showDetails !== undefined
+      showDetails?.()
+      return false
+    }
+    const { stdout } = await runInProcess(home, ['off', ...flags], { ask: { confirm } })
+    expect(offersDetails).toBe(flags.length === 0)
+    expect(stdout.match(/- model_providers\.ccswitch$/gm)).toHaveLength(1)
+  })
+
+  test('what stays is shown before the question', async () => {
+    const local = '{"env":{"ANTHROPIC_BASE_URL":"http://old.example"}}'
+    const home = aHome({ ...foreignHome('claude'), '.claude/settings.local.json': local })
+    const { stderr } = await runInProcess(home, ['off', '--dry-run'])
+    expect(stderr).toContain('settings.local.json')
   })
 
   test('on a terminal, off asks once, and says what to type next', async () => {
