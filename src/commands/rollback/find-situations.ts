@@ -200,9 +200,7 @@ function statesOfUser({ session, client, files, runs }: ClientHistory): readonly
     // Someone may have written a file since the previous run.
     current = asBefore(session, current, [run])
     const state = client.read(current)
-    const isUsersOwn =
-      state.endpoint.baseUrl !== undefined && !hasWrittenBaseUrl(client, state, earlierRuns)
-    if (isUsersOwn) states.push(state)
+    if (!hasWrittenBaseUrl(client, state, earlierRuns)) states.push(state)
 
     earlierRuns.push(run)
     current = asWritten(session, current, [run])
