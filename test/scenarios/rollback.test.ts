@@ -47,6 +47,34 @@ test('a rollback names some of many entries of a list, and all of them in JSON',
   expect(JSON.stringify(json)).not.toContain(' others')
 })
 
+test.each(['--force', '--dry-run'])('rollback %s does not ask which run to undo', async (flag) => {
+  const home = aHome(pair)
+  await setUp(home, 'codex', gateway)
+  await setUp(home, 'codex --model gpt-5.4', gateway)
+  const questions: string[] = []
+  const answer = async ({ message }: { message: string }) => {
+    questions.push(message)
+    return message === 'Undo this?'
+  }
+  const ask = { confirm: answer, search: async () => expect.unreachable() }
+  expect((await runInProcess(home, ['rollback', flag], { ask })).status).toBe(0)
+  expect(questions).toEqual(flag === '--force' ? ['Undo this?'] : [])
+})
+
+test('only a rollback of all clients to the beginning says how to delete what is left', async () => {
+  const home = aHome(pair)
+  const advice = 'repoint forget --all'
+  await setUp(home, 'codex', gateway)
+  const newest = await runInProcess(home, ['rollback', '--yes'])
+  expect(newest.stdout).not.toContain(advice)
+  await setUp(home, 'codex', gateway)
+  const ofClient = await runInProcess(home, ['rollback', 'codex', '--original', '--yes'])
+  expect(ofClient.stdout).not.toContain(advice)
+  await setUp(home, 'codex', gateway)
+  const all = await runInProcess(home, ['rollback', '--original', '--yes'])
+  expect(all.stdout).toContain(advice)
+})
+
 describe('a rollback after changes by others', () => {
   test('keeps and names an edited name, and restores everything else: status 10', async () => {
     const home = aHome(pair)
@@ -108,6 +136,11 @@ describe('a rollback after changes by others', () => {
       ]),
     })
     expect(home.snapshot()).toEqual(before)
+    const { warnings } = json as { warnings: readonly { message: string }[] }
+    const ofLogin = warnings.filter(({ message }) => message.includes('auth.json'))
+    expect(ofLogin).toEqual([
+      expect.objectContaining({ message: expect.not.stringContaining('base_url') }),
+    ])
   })
 
   describe('in a provider that we gave to pi', () => {
@@ -159,6 +192,20 @@ describe('a rollback after changes by others', () => {
       expect(json).toMatchObject({ changed: true, warnings: [] })
       const remainingProviders = { ...mine.providers, gateway: { headers: { 'x-a': 'b' } } }
       expect(JSON.parse(home.text(models)).providers).toEqual(remainingProviders)
+    })
+  })
+
+  test('names several edited settings in one line', async () => {
+    const home = aHome(pair)
+    await setUp(home, 'codex', gateway)
+    home.replace('.codex/config.toml', /^name = .*/m, 'name = "Work"')
+    home.replace('.codex/config.toml', /^wire_api = .*/m, 'wire_api = "chat"')
+    const names = 'model_providers.gateway.name, model_providers.gateway.wire_api'
+    const { stdout } = await runInProcess(home, ['rollback', '--dry-run'])
+    expect(stdout).toContain(`${names} stay: you changed them after the setup`)
+    const { json } = await runInProcess(home, ['rollback', '--dry-run', '--json'])
+    expect(json).toMatchObject({
+      warnings: [{ code: 'rollback-held', message: expect.stringContaining(names) }],
     })
   })
 
@@ -312,7 +359,13 @@ describe("someone renamed opencode's file after the setup, and everything is und
     const { status, json } = await runInProcess(home, undo)
     expect({ status, json }).toMatchObject({
       status: 8,
-      json: { error: { code: 'config-conflict' } },
+      json: {
+        error: {
+          code: 'config-conflict',
+          message: expect.stringMatching(/^opencode would use .* with a key that repoint did not/),
+          hint: `Set it up instead: repoint opencode --base-url ${url}`,
+        },
+      },
     })
     expect(home.snapshot()).toEqual(now)
 
@@ -419,7 +472,11 @@ test('a redo of a forced undo reports the file that it keeps', async () => {
   expect(home.text(file)).toContain(key)
   const { status, json } = await runInProcess(home, ['rollback', '--redo', '--yes', '--json'])
   expect(status).toBe(10)
-  expect(json).toMatchObject({ changed: false, heldBack: [{ path: home.at(file) }] })
+  expect(json).toMatchObject({
+    changed: false,
+    heldBack: [{ path: home.at(file) }],
+    warnings: [{ message: expect.stringContaining('the file stays: the client would have') }],
+  })
 })
 
 test("a member next to Cline's settings keeps only what Cline needs to read it", async () => {
@@ -594,10 +651,56 @@ describe('repoint forget', () => {
   })
 })
 
-test('rollback --redo says what it sets up again', async () => {
+test('a rollback and its redo say what they do, and which command takes it back', async () => {
   const home = aHome(pair)
   await setUp(home, 'codex', gateway)
+  const undo = await runInProcess(home, ['rollback', '--yes'])
+  expect(undo.stdout).toContain("This undoes Codex's setup of a moment ago\n")
+  expect(undo.stdout).toContain('Codex will use its own service again, with a ChatGPT login.\n')
+  expect(undo.stdout).toContain('Undone. Set it up again: repoint rollback --redo\n')
+
+  const redo = await runInProcess(home, ['rollback', '--yes', '--redo'])
+  expect(redo.stdout).toContain("This sets up again what was undone: Codex's setup\n")
+  expect(redo.stdout).toContain(`Codex will use ${url} again.\n`)
+  expect(redo.stdout).toContain('Done. Undo: repoint rollback\n')
+
+  await runInProcess(home, ['off', '--yes'])
+  const original = await runInProcess(home, ['rollback', '--original', '--dry-run'])
+  expect(original.stdout).toContain('Dry run: nothing changed.')
+  const undoOfOff = await runInProcess(home, ['rollback', '--yes'])
+  expect(undoOfOff.stdout).toContain('Undone. Do it again: repoint rollback --redo\n')
+})
+
+test('the list of runs shows what each did, or that there is none', async () => {
+  const home = aHome(pair)
+  const list = async () => (await runInProcess(home, ['rollback', '--list'])).stdout
+  expect(await list()).toBe('repoint has recorded no run.\n')
+  await setUp(home, 'codex', gateway)
   await runInProcess(home, ['rollback', '--yes'])
-  const { stdout } = await runInProcess(home, ['rollback', '--yes', '--redo'])
-  expect(stdout).toContain("Codex's setup")
+  const [head, undo, setup] = (await list()).split('\n')
+  expect(head).toMatch(/^WHEN +WHAT +RUN$/)
+  expect(undo).toMatch(/^a moment ago +the undo of Codex's setup +\S+$/)
+  expect(setup).toMatch(/^a moment ago +Codex's setup, http\S+, gpt-5\.6-sol +\S+$/)
+})
+
+test('on a terminal, rollback offers each run, and everything', async () => {
+  const home = aHome(pair)
+  const before = home.snapshot()
+  await setUp(home, 'codex', gateway)
+  await setUp(home, 'pi', gateway)
+  let names: readonly string[] = []
+  const ask = {
+    search: async ({ choices }: { choices: readonly { name: string; value: string }[] }) => {
+      names = choices.map(({ name }) => name)
+      return choices.at(-1)!.value
+    },
+    confirm: async () => true,
+  }
+  expect((await runInProcess(home, ['rollback'], { ask })).status).toBe(0)
+  expect(names).toEqual([
+    "pi's setup of a moment ago",
+    "Codex's setup of a moment ago",
+    'everything: restore your original files',
+  ])
+  expect(home.snapshot()).toEqual(before)
 })

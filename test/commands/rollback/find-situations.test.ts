@@ -1,12 +1,18 @@
-import { renameSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { renameSync, rmSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
 import { familyRows, loadClients } from '../../../src/clients/list.ts'
 import { situationsFinder } from '../../../src/commands/rollback/find-situations.ts'
 import { Session } from '../../../src/commands/screen/session.ts'
 import { nodePlatform } from '../../../src/platform/node.ts'
 import { listRuns } from '../../../src/transaction/records/records.ts'
 import type { Situation } from '../../../src/transaction/undo/undo-safety.ts'
-import { aPairPlan, bytesOf, settingsEdit } from '../../support/a-plan.ts'
+import {
+  aPairPlan,
+  bytesOf,
+  configEdit,
+  providerEdits,
+  settingsEdit,
+} from '../../support/a-plan.ts'
 import { aHome, type Home } from '../../support/home.ts'
 import { setUp } from '../../support/runs.ts'
 import { sourceIn, worldIn } from '../../support/world.ts'
@@ -92,4 +98,54 @@ test('a file with our address that the undo deletes is not one that someone rena
   setUp(home, aPairPlan(sourceIn(home)).edits)
   home.put('.codex/work.config.toml', home.text(codex))
   expect(situationsAfter(home, 'codex', { [codex]: null, [auth]: null })).toEqual([])
+})
+
+test('a login that the user had only at our gateway is not one from before it', () => {
+  const login = '{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"x"}}'
+  const home = aHome()
+  setUp(home, aPairPlan(sourceIn(home), 'sk-canary-one').edits)
+  home.put(auth, login)
+  setUp(home, aPairPlan(sourceIn(home), 'sk-canary-two').edits)
+  const after = { [codex]: home.text(codex), [auth]: login }
+  expect(situationsAfter(home, 'codex', after)).toEqual(['wrong-key'])
+})
+
+describe('the undo leaves our key in a file, without its address', () => {
+  const aHomeOfCodex = () => {
+    const home = aHome()
+    setUp(home, aPairPlan(sourceIn(home)).edits)
+    return home
+  }
+  const situationsWithout = (home: Home) =>
+    situationsAfter(home, 'codex', { [codex]: null, [auth]: home.text(auth) })
+
+  test('it had its address until now', () => {
+    expect(situationsWithout(aHomeOfCodex())).toEqual(['our-key-elsewhere'])
+  })
+
+  test('it has none now either', () => {
+    const home = aHomeOfCodex()
+    rmSync(home.at(codex))
+    expect(situationsWithout(home)).toEqual([])
+  })
+
+  test('it had none before the newest run either', () => {
+    const home = aHomeOfCodex()
+    rmSync(home.at(codex))
+    setUp(home, [configEdit(sourceIn(home))])
+    expect(situationsWithout(home)).toEqual([])
+  })
+})
+
+test('a user had their key with the address in a file that no run wrote', () => {
+  const keys = '.local/share/opencode/auth.json'
+  const own = '{"gateway": {"type": "api", "key": "sk-own"}}'
+  const provider = { gateway: { options: { baseURL: `${gateway}/v1` } } }
+  const home = aHome({
+    '.config/opencode/config.json': JSON.stringify({ model: 'gateway/mine', provider }),
+    [keys]: own,
+  })
+  setUp(home, providerEdits(sourceIn(home)))
+  const after = { '.config/opencode/opencode.json': null, [keys]: own }
+  expect(situationsAfter(home, 'opencode', after)).toEqual(['earlier-credentials'])
 })

@@ -45,6 +45,16 @@ describe('a run in words', () => {
     [redo, "the redo of Codex's setup of 2 minutes ago"],
     [run('4', { kind: 'repair', command: 'doctor' }), "Codex's repair of 2 minutes ago"],
     [run('4', { command: 'use' }), "Codex's change of gateway of 2 minutes ago"],
+    [run('4', { command: 'key' }), "Codex's new key of 2 minutes ago"],
+    [run('4', { kind: 'off' }), "Codex's return to its own service of 2 minutes ago"],
+    [
+      run('4', { kind: 'off', clients: ['codex', 'pi'] }),
+      "Codex and pi's return to their own services of 2 minutes ago",
+    ],
+    [
+      run('4', { kind: 'undo', undoes: [{ run: '0', client: 'codex' }] }),
+      'the undo of an earlier run of 2 minutes ago',
+    ],
     [run('4', { mergedRuns: 3 }), "Codex's setup (with 2 earlier runs) of 2 minutes ago"],
     [
       run('4', { clients: ['codex', 'claude', 'pi'] }),
@@ -52,5 +62,12 @@ describe('a run in words', () => {
     ],
   ])('%#: %s', (run, expected) => {
     expect(describeRun(run, [redo, undo, setup], now)).toBe(expected)
+  })
+
+  test('an undo of several runs is called after the oldest', () => {
+    const key = run('2', { command: 'key' })
+    const undoes = ['1', '2'].map((id) => ({ run: id, client: 'codex' }))
+    const both = run('3', { kind: 'undo', undoes })
+    expect(describeRun(both, [both, key, setup], now)).toMatch(/^the undo of Codex's setup/)
   })
 })
