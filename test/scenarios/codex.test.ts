@@ -120,6 +120,14 @@ supports_websockets = false
     expect(statSync(home.at('.codex/auth.json')).mode & 0o777).toBe(0o400)
   })
 
+  test('reports no mode of a file without the key, or of one that is private already', async () => {
+    const home = aHome({ '.codex/config.toml': '' })
+    home.put('.codex/auth.json', '{}', 0o600)
+    const { json } = await codex(home)
+    const codes = (json as { warnings: { code: string }[] }).warnings.map(({ code }) => code)
+    expect(codes.filter((code) => /mode|read-only/.test(code))).toEqual([])
+  })
+
   test('honours CODEX_HOME', async () => {
     const home = aHome({ 'elsewhere/config.toml': '' })
     await codex(home, [], { CODEX_HOME: home.at('elsewhere') })

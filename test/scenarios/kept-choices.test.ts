@@ -60,6 +60,13 @@ describe.each(clients)('%s, set up with a context window', (client) => {
     )
   })
 
+  test('gets another one that is requested, which is no news', async () => {
+    const home = await aHomeWithWindow()
+    const { json } = await setUp(home, `${client} --context-window 81234`, here)
+    expect(written(home)).toContain('81234')
+    expect(json['warnings']).not.toContainEqual(notKept)
+  })
+
   test('loses it with --defaults, and the setup reports only that', async () => {
     const home = await aHomeWithWindow()
     const { json } = await setUp(home, `${client} --defaults`, here)
@@ -91,6 +98,14 @@ test('pi: the protocol of --protocol stays with its gateway, and a setup reports
       hint: 'To keep it: repoint pi --protocol chat',
     }),
   )
+})
+
+test('pi: a protocol that is requested is no news', async () => {
+  const home = aHome()
+  await setUp(home, 'pi --protocol chat', here)
+  const { json } = await setUp(home, 'pi --protocol responses', here)
+  expect(written(home)).toContain('"api": "openai-responses"')
+  expect(json['warnings']).not.toContainEqual(notKept)
 })
 
 test('a kept model that is gone is replaced, also if the list of models was too slow at first', async () => {

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { foreignKey } from '../support/foreign-homes.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -78,4 +79,14 @@ test('a tool that has overwritten a setup is named', async () => {
   home.put('.claude/settings.json', text.replace('https://gw.example', 'http://127.0.0.1:10100'))
   const { stdout } = await runInProcess(home, ['status', 'claude'])
   expect(stdout).toContain('the local proxy of opencodex')
+})
+
+test('a setup that changes nothing names no tool whose settings it replaces', async () => {
+  const home = aHome()
+  await setUpOffline(home, 'claude', gateway)
+  // Without its records, the setup could be the one of a tool with a folder in the home.
+  rmSync(home.at('.local/state/repoint'), { recursive: true })
+  home.put('.ccs/config.json', '{}')
+  const { json } = await setUpOffline(home, 'claude', gateway)
+  expect(json).toMatchObject({ changed: false, warnings: [] })
 })
