@@ -1,7 +1,7 @@
 import { chmodSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
-import { aServer, sendJson } from '../gateway/forged.ts'
+import { aServer, key as forgedKey, goodGateway, sendJson } from '../gateway/forged.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
@@ -91,6 +91,12 @@ describe('repoint status', () => {
       result: 'ok',
       message: 'Kilo is not installed',
     })
+    const { json: asked } = await runInProcess(home, ['doctor', 'kilo', '--json'])
+    expect(asked).toMatchObject({
+      checks: expect.arrayContaining([
+        { about: 'kilo', id: 'gateway', result: 'ok', message: 'Kilo uses its own service' },
+      ]),
+    })
   })
 
   test('reports the files as written after a setup, and as changed, with the keys, after an edit', async () => {
@@ -170,6 +176,8 @@ describe('repoint status', () => {
     expect(stdout).toMatch(/^✗ Codex +\? .*not readable$/m)
     expect(status).toBe(8)
     expect((await runInProcess(home, ['status', 'codex'])).stdout).toContain('line 1')
+    const { json } = await runHere(home, ['doctor', 'codex'])
+    expect(json['checks']).not.toContainEqual(expect.objectContaining({ id: 'gateway' }))
   })
 
   test('sends no request', async () => {
@@ -201,8 +209,16 @@ describe('repoint doctor', () => {
       checks: expect.arrayContaining([
         { about: 'codex', id: 'catalog', result: 'ok', message: expect.any(String) },
         { about: 'codex', id: 'probe', result: 'ok', message: expect.any(String) },
+        {
+          about: 'codex',
+          id: 'network',
+          result: 'ok',
+          message: `${new URL(gateway.url).host} answers`,
+        },
       ]),
     })
+    const { checks } = json as { checks: readonly { id: string }[] }
+    expect(checks.map(({ id }) => id)).not.toContain('protocol')
     expect(status).toBe(0)
   })
 
@@ -295,6 +311,7 @@ describe('repoint doctor', () => {
               expect.objectContaining({
                 about: 'machine',
                 message: expect.stringContaining(words),
+                cure: 'Set the clock.',
               }),
             ],
       )
@@ -316,7 +333,9 @@ describe('repoint doctor', () => {
     await setUpOffline(home, 'codex', { ...gateway, url: 'http://127.0.0.1:1' })
     const { stdout, status } = await runInProcess(home, ['doctor', 'codex'])
     expect(status).toBe(6)
-    expect(stdout).toMatch(/: repoint codex --base-url URL, .*: repoint off codex\n/)
+    expect(stdout).toMatch(
+      /Start the program that listened there, .*: repoint codex --base-url URL, .*: repoint off codex\n/,
+    )
   })
 
   test('a secret that others may read is a problem, with its cure', async () => {
@@ -438,6 +457,36 @@ describe('repoint doctor', () => {
     expect((await runInProcess(home, [...args, '--yes'])).stdout).not.toContain('Would ask')
   })
 
+  test('--fix without consent fixes nothing that it would ask about, and its cure stays', async () => {
+    const home = aHome()
+    await setUp(home, 'codex', gateway)
+    home.replace('.codex/config.toml', 'sol', 'luna')
+    const before = home.snapshot()
+    const { stdout } = await runInProcess(home, ['doctor', 'codex', '--fix', '--no-verify'])
+    expect(stdout).not.toMatch(/Would ask|Fixed/)
+    expect(stdout).toContain('repoint doctor codex --fix --yes')
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test('on a terminal, --fix asks about each change of the user, and once about the safe fixes', async () => {
+    const home = aHome()
+    await setUp(home, 'codex', gateway)
+    const questionsOf = async () => {
+      const questions: string[] = []
+      const confirm = async ({ message }: { message: string }) => {
+        questions.push(message)
+        return true
+      }
+      await runInProcess(home, ['doctor', 'codex', '--fix', '--no-verify'], { ask: { confirm } })
+      return questions
+    }
+    home.replace('.codex/config.toml', 'sol', 'luna')
+    expect(await questionsOf()).toEqual(['Restore the setup?'])
+    chmodSync(home.at('.codex/auth.json'), 0o644)
+    expect(await questionsOf()).toEqual(['Apply these fixes?'])
+    expect(await questionsOf()).toEqual([])
+  })
+
   test('a gateway and its problem are reported once for all its clients', async () => {
     const secondGateway = await withGateway({ key: canary }, onTestFinished)
     const home = aHome()
@@ -530,6 +579,36 @@ test('doctor names the closest models of the catalog', async () => {
       }),
     ]),
   })
+  const { checks } = json as { checks: readonly { id: string }[] }
+  const ids = checks.map(({ id }) => id).filter((id) => id === 'network' || id === 'catalog')
+  expect(ids).toEqual(['network', 'catalog'])
+})
+
+test('doctor reports once what fails the list of models and the first request alike', async () => {
+  const { port } = await aServer((_, response) => sendJson(response, 500, { error: 'oops' }))
+  const home = aHome()
+  await setUpOffline(home, 'codex', { ...gateway, url: `http://127.0.0.1:${port}` })
+  const { json } = await runHere(home, ['doctor', 'codex'])
+  const ids = (json['checks'] as { id: string }[]).map(({ id }) => id)
+  expect(ids.filter((id) => id === 'catalog' || id === 'gateway-fault')).toEqual(['gateway-fault'])
+})
+
+test('doctor says that a model answers although the gateway does not list it', async () => {
+  const server = await aServer((request, response) =>
+    request.method === 'GET'
+      ? sendJson(response, 200, { data: [{ id: 'gpt-5.4' }] })
+      : goodGateway(request, response),
+  )
+  const home = aHome()
+  await setUpOffline(home, 'codex', { key: forgedKey, url: `http://127.0.0.1:${server.port}` })
+  const { json } = await runHere(home, ['doctor', 'codex'])
+  expect(json['checks']).toContainEqual(
+    expect.objectContaining({
+      id: 'probe',
+      message:
+        'gpt-5.6-sol answers over the responses protocol, although the gateway does not list it',
+    }),
+  )
 })
 
 test('a list of saved gateways that is damaged is reported, and the cure works', async () => {
