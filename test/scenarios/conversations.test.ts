@@ -33,10 +33,10 @@ describe.each(['opencode', 'kilo'])('%s', (client) => {
     expect(lostIn((await choose(home, client, 'gpt-5.4')).json, client)).toEqual([])
   })
 
-  test('so does off', async () => {
+  test.each(['off', 'rollback'])('so does %s', async (command) => {
     const home = aHome({ [database]: 'its own' })
     await choose(home, client, 'gpt-5.6-sol')
-    const { json } = await runHere(home, ['off', client, '--yes'])
+    const { json } = await runHere(home, [command, client, '--yes'])
     expect(lostIn(json, client)).toMatchObject([
       { message: expect.stringContaining('gateway/gpt-5.6-sol') },
     ])

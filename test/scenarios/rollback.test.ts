@@ -31,6 +31,7 @@ test('rollback --original names the newest runs, and counts the others', async (
     await setUp(home, `codex --model ${model}`, gateway)
   const first = await runInProcess(home, ['rollback', '--original', '--dry-run'])
   expect(first.stdout.match(/^ {2}and /gm)).toHaveLength(5)
+  expect(first.stdout).not.toContain('earlier runs')
 
   await setUp(home, 'codex --model gpt-5.4', gateway)
   const { stdout } = await runInProcess(home, ['rollback', '--original', '--dry-run'])
@@ -137,6 +138,8 @@ describe('a rollback after changes by others', () => {
     })
     expect(home.snapshot()).toEqual(before)
     const { warnings } = json as { warnings: readonly { message: string }[] }
+    const again = await runInProcess(home, ['rollback', 'codex', '--yes'])
+    expect(again.stdout).not.toMatch(/Undone|Set it up again/)
     const ofLogin = warnings.filter(({ message }) => message.includes('auth.json'))
     expect(ofLogin).toEqual([
       expect.objectContaining({ message: expect.not.stringContaining('base_url') }),
@@ -665,10 +668,11 @@ test('a rollback and its redo say what they do, and which command takes it back'
   expect(redo.stdout).toContain('Done. Undo: repoint rollback\n')
 
   await runInProcess(home, ['off', '--yes'])
-  const original = await runInProcess(home, ['rollback', '--original', '--dry-run'])
-  expect(original.stdout).toContain('Dry run: nothing changed.')
   const undoOfOff = await runInProcess(home, ['rollback', '--yes'])
   expect(undoOfOff.stdout).toContain('Undone. Do it again: repoint rollback --redo\n')
+  await runInProcess(home, ['rollback', '--yes', '--redo'])
+  const undoOfBoth = await runInProcess(home, ['rollback', '--original', '--force', '--yes'])
+  expect(undoOfBoth.stdout).toContain('Undone. Set it up again: repoint rollback --redo\n')
 })
 
 test('the list of runs shows what each did, or that there is none', async () => {
