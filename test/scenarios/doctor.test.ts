@@ -464,8 +464,21 @@ describe('repoint doctor', () => {
     const before = home.snapshot()
     const { stdout } = await runInProcess(home, ['doctor', 'codex', '--fix', '--no-verify'])
     expect(stdout).not.toMatch(/Would ask|Fixed/)
-    expect(stdout).toContain('repoint doctor codex --fix --yes')
     expect(home.snapshot()).toEqual(before)
+
+    expect(stdout).toContain('repoint doctor codex --fix --yes')
+  })
+
+  test('a problem that --fix would ask about keeps its cure, if --fix could not ask', async () => {
+    const home = aHome()
+    await setUp(home, 'claude', gateway)
+    home.put('.claude/settings.json', `// Mine.\n${home.text('.claude/settings.json')}`)
+    const { json } = await runHere(home, ['doctor', 'claude', '--fix', '--no-verify'])
+    expect(json['checks']).toContainEqual(
+      expect.objectContaining({
+        cure: expect.stringContaining('repoint doctor claude --fix --yes'),
+      }),
+    )
   })
 
   test('on a terminal, --fix asks about each change of the user, and once about the safe fixes', async () => {
@@ -509,6 +522,7 @@ describe('repoint doctor', () => {
       'codex',
       'claude',
     ])
+    expect(checks.map(({ id }) => id)).not.toContain('network')
     expect(Object.keys(checks.find(({ id }) => id === 'refused')!).sort()).toEqual([
       ...['about', 'cure', 'id', 'message', 'result'],
     ])
@@ -584,14 +598,24 @@ test('doctor names the closest models of the catalog', async () => {
   expect(ids).toEqual(['network', 'catalog'])
 })
 
-test('doctor reports once what fails the list of models and the first request alike', async () => {
-  const { port } = await aServer((_, response) => sendJson(response, 500, { error: 'oops' }))
-  const home = aHome()
-  await setUpOffline(home, 'codex', { ...gateway, url: `http://127.0.0.1:${port}` })
-  const { json } = await runHere(home, ['doctor', 'codex'])
-  const ids = (json['checks'] as { id: string }[]).map(({ id }) => id)
-  expect(ids.filter((id) => id === 'catalog' || id === 'gateway-fault')).toEqual(['gateway-fault'])
-})
+test.each([
+  ['once what fails both alike', 500, { error: 'oops' }, ['gateway-fault']],
+  ['both failures', 503, { error: { code: 'model_not_found' } }, ['catalog', 'model-unknown']],
+])(
+  'if the list of models fails and then the first request, doctor reports %s',
+  async (_, status, body, expected) => {
+    const { port } = await aServer(({ method }, response) =>
+      method === 'GET'
+        ? sendJson(response, 500, { error: 'oops' })
+        : sendJson(response, status, body),
+    )
+    const home = aHome()
+    await setUpOffline(home, 'codex', { ...gateway, url: `http://127.0.0.1:${port}` })
+    const { json } = await runHere(home, ['doctor', 'codex'])
+    const ids = (json['checks'] as { id: string }[]).map(({ id }) => id)
+    expect(ids.filter((id) => /catalog|gateway-fault|model-unknown/.test(id))).toEqual(expected)
+  },
+)
 
 test('doctor says that a model answers although the gateway does not list it', async () => {
   const server = await aServer((request, response) =>

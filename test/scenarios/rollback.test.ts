@@ -287,6 +287,13 @@ describe('a rollback in another place', () => {
   })
 })
 
+test('a run with a file elsewhere and one here is named if nothing of the client is here', async () => {
+  const home = aHome()
+  await setUp(home, 'setup codex claude', gateway, { CODEX_HOME: home.at('b') })
+  const { json } = await runInProcess(home, ['rollback', 'codex', '--yes', '--json'])
+  expect(json).toMatchObject({ changed: false, warnings: [{ code: 'other-installation' }] })
+})
+
 test('with nothing to redo or undo, the error does not say that a run of this place is elsewhere', async () => {
   const home = aHome(pair)
   await setUp(home, 'codex', gateway)
@@ -661,6 +668,7 @@ test('a rollback and its redo say what they do, and which command takes it back'
   expect(undo.stdout).toContain("This undoes Codex's setup of a moment ago\n")
   expect(undo.stdout).toContain('Codex will use its own service again, with a ChatGPT login.\n')
   expect(undo.stdout).toContain('Undone. Set it up again: repoint rollback --redo\n')
+  expect(undo.stdout).not.toMatch(/^ +$/m)
 
   const redo = await runInProcess(home, ['rollback', '--yes', '--redo'])
   expect(redo.stdout).toContain("This sets up again what was undone: Codex's setup\n")
