@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadClients } from '../../src/clients/list.ts'
 import type { Gateway, GatewayOptions } from '../../src/serve/index.ts'
-import { withGateway } from '../support/gateway.ts'
+import { fixtureCatalog, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
 
@@ -186,6 +186,27 @@ test('the error for a client that speaks only chat names clients with more proto
   const { hint } = json['error'] as { hint: string }
   expect(hint).toContain('Cline supports only the chat protocol')
   expect(hint).toContain('repoint opencode')
+})
+
+test('if one of several clients cannot use the gateway, the hint sets up the others', async () => {
+  const models = fixtureCatalog.filter(({ id }) => id.startsWith('gpt-5.6'))
+  const { url } = await aGateway({ models })
+  const home = aHome()
+  const commandFor = async (line: string, address?: string) => {
+    const { status, json } = await run(home, line, address)
+    expect(status).toBe(5)
+    const { hint } = json['error'] as { hint: string }
+    return hint.replace('Set up the clients that can: ', '')
+  }
+  const clients = 'setup codex cline'
+  expect(await commandFor(clients, url)).toBe(`repoint setup codex --base-url ${url}`)
+  const named = `repoint setup codex --base-url ${url} --name work`
+  expect(await commandFor(`${clients} --name work`, url)).toBe(named)
+
+  expect((await run(home, named.replace('repoint ', ''))).status).toBe(0)
+  const saved = 'repoint use work codex'
+  expect(await commandFor(`${clients} --name work`, url)).toBe(saved)
+  expect((await run(home, saved.replace('repoint ', ''))).status).toBe(0)
 })
 
 function withoutState(files: Record<string, string>) {

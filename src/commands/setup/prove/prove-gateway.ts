@@ -28,7 +28,7 @@ import type { ImportLink } from '../../../gateway/input/link.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import { supportsProtocol } from '../../../gateway/models/rules.ts'
 import { type Gateway, type GatewayAccess, protocols } from '../../../gateway/types.ts'
-import { expectNameIsFree } from '../../../state/save-gateway.ts'
+import { expectNameIsFree, savedGatewayFor } from '../../../state/save-gateway.ts'
 import { counted, listWords, withoutRequestId } from '../../../text.ts'
 import { expectWritable } from '../../client-state/check-files.ts'
 import { readClientFiles } from '../../client-state/client-files.ts'
@@ -199,12 +199,17 @@ function reportProof(proven: ProvenSetup, found: FoundGateway): void {
 function errorNamingWorkingClients(
   error: UserError,
   { label }: Client,
-  { choices, access: { name, address } }: ProvenSetup,
+  { session, choices, access }: ProvenSetup,
 ): UserError {
   const { code, message, hint } = error
+  const { name, address, key } = access
   const ids = choices.map(({ client }) => client.id).join(' ')
-  const command =
-    name === undefined ? `repoint setup ${ids} --base-url ${address}` : `repoint use ${name} ${ids}`
+  // This setup has saved nothing: the name can be new, or the saved gateway can have an earlier key.
+  const isSaved = name !== undefined && savedGatewayFor(session.platform, access)?.key === key
+  const withName = name === undefined ? '' : ` --name ${name}`
+  const command = isSaved
+    ? `repoint use ${name} ${ids}`
+    : `repoint setup ${ids} --base-url ${address}${withName}`
 
   return new UserError({
     code,
