@@ -22,6 +22,14 @@ async function setUpAt(balance: Balance) {
   return { home, front, setup: setup.json }
 }
 
+test('a setup shows the balance to a person', async () => {
+  const front = await startFront(gateway, { key, balance: { left: 7_100_000 } })
+  onTestFinished(() => front.close())
+  const words = ['codex', '--base-url', front.url, '--yes']
+  const { stderr } = await runInProcess(aHome(), words, { env: { REPOINT_API_KEY: key } })
+  expect(stderr).toContain('✔ The key has 14.20 USD left\n')
+})
+
 test.each<[string, Balance, unknown, RegExp]>([
   ['an amount', { left: 7_100_000 }, { remaining: 14.2, unit: 'USD' }, /14\.20 USD left/g],
   [

@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { main } from '../../src/cli.ts'
 import { nodePlatform } from '../../src/platform/node.ts'
-import type { Ask } from '../../src/platform/platform.ts'
+import type { Ask, AskChoice } from '../../src/platform/platform.ts'
 import { builtInCatalog, type Gateway } from '../../src/serve/index.ts'
 import { type RunningProvider, startProvider } from '../providers/server.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runHere } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 import { worldIn } from '../support/world.ts'
 
 /** Gateways whose list of models is incomplete, or has other ids than a client sends. */
@@ -165,9 +165,12 @@ describe('a question for a model that no rule can choose', () => {
   /** Runs repoint on a terminal with these answers. An unexpected question fails. */
   async function answering(home: Home, args: readonly string[], answers: readonly string[]) {
     const asked: string[] = []
+    const offered: string[] = []
     const remainingAnswers = [...answers]
-    const answer = async ({ message }: { message: string }) => {
+    const answer = async (question: { message: string; choices?: readonly AskChoice[] }) => {
+      const { message, choices = [] } = question
       asked.push(message)
+      offered.push(...choices.map(({ value }) => value))
       const next = remainingAnswers.shift()
       if (next === undefined) throw new Error(`not foreseen: ${message}`)
       return next
@@ -189,7 +192,7 @@ describe('a question for a model that no rule can choose', () => {
       },
       args,
     )
-    return { status, asked, text }
+    return { status, asked, offered, text }
   }
 
   async function withoutList(ids: readonly string[]): Promise<Gateway> {
@@ -211,6 +214,17 @@ describe('a question for a model that no rule can choose', () => {
     expect(
       posted(gateway.requests().map((request) => ({ ...request, model: request.modelAsked }))),
     ).toEqual(['wrong', 'team'])
+  })
+
+  test('is chosen among those that the client can use', async () => {
+    const models = [
+      { id: 'gpt-5.6-sol', ownedBy: 'team', endpointTypes: ['openai-response'] },
+      { id: 'team', ownedBy: 'team', endpointTypes: ['anthropic'] },
+    ]
+    const { url } = await withGateway({ key: canary, models }, onTestFinished)
+    const args = ['codex', '--model', '--base-url', url]
+    const { status, offered } = await answering(aHome(), args, ['gpt-5.6-sol'])
+    expect({ status, offered }).toEqual({ status: 0, offered: ['gpt-5.6-sol'] })
   })
 
   test('is asked if the gateway rejects the models that the client sends by default', async () => {
@@ -245,4 +259,14 @@ describe('a question for a model that no rule can choose', () => {
       json: { error: { code: 'usage', hint: expect.stringMatching(/opus.*sonnet.*fable/) } },
     })
   })
+})
+
+test.each([
+  ['opencode', true],
+  ['codex', false],
+])('a setup says how many models %s offers: %s', async (id, isList) => {
+  const { url } = await aGateway(['gpt-5.6-sol', 'claude-sonnet-5'])
+  const args = [id, '--base-url', url, '--model', 'gpt-5.6-sol', '--yes', '--dry-run']
+  const { stdout } = await runInProcess(aHome(), args, { env: { REPOINT_API_KEY: canary } })
+  expect(stdout.includes(', 2 models in its list')).toBe(isList)
 })
