@@ -86,18 +86,19 @@ describe('hostile catalog: the commands', () => {
     expect(stderr).not.toContain('RangeError')
   })
 
-  const cutList = /^(?: +)?(?:warning:|!) +The gateway lists more than 1 model/m
+  const said = /^ *(?:warning:|!) +The gateway lists more than 1 model/m
+  const saidBeforeError = /^warning: The gateway lists more than 1 model[\s\S]*^error: /m
 
-  test.each([
-    ['claude', '--yes', '--base-url', 'URL'],
-    ['check', 'URL'],
-    ['models', '--base-url', 'URL'],
-    ['editor', '--yes', '--base-url', 'URL'],
-    ['copilot', '--yes', '--base-url', 'URL'],
-    ['gateways', 'add', 'URL', '--name', 'work'],
-    ['run', '--base-url', 'URL', '--', 'claude'],
-    ['doctor', 'claude'],
-  ])('%s: a list that was read in part is said, also before an error', async (...args) => {
+  test.each<[string, number, RegExp]>([
+    ['claude --base-url URL --yes', 5, saidBeforeError],
+    ['editor --base-url URL --yes', 5, saidBeforeError],
+    ['copilot --base-url URL --yes', 5, saidBeforeError],
+    ['gateways add URL --name work', 5, saidBeforeError],
+    ['run --base-url URL -- claude', 5, saidBeforeError],
+    ['check URL', 5, said],
+    ['models --base-url URL', 0, said],
+    ['doctor claude', 5, said],
+  ])('%s: a list that was read in part is said before an error', async (line, code, expected) => {
     const server = await aServer(({ url }, response) => {
       const page = { data: [{ id: 'gpt-5.6-sol' }], has_more: true, last_id: 'gpt-5.6-sol' }
       const isFirst = url === '/v1/models'
@@ -105,13 +106,14 @@ describe('hostile catalog: the commands', () => {
     })
     const { address } = accessTo(server)
     const env = { ANTHROPIC_BASE_URL: address, ANTHROPIC_AUTH_TOKEN: key }
-    const home = aHome({ '.claude/settings.json': JSON.stringify({ env }) })
-    const { stdout, stderr } = await runInProcess(
-      home,
-      args.map((arg) => (arg === 'URL' ? address : arg)),
-      { env: { REPOINT_API_KEY: key } },
-    )
-    expect(stdout + stderr).toMatch(cutList)
+    const home = aHome()
+    home.put('.claude/settings.json', JSON.stringify({ env }), 0o600)
+    const args = line.replace('URL', address).split(' ')
+    const { status, stdout, stderr } = await runInProcess(home, args, {
+      env: { REPOINT_API_KEY: key },
+    })
+    expect(status).toBe(code)
+    expect(expected === said ? stdout + stderr : stderr).toMatch(expected)
   })
 
   test('Ctrl-C ends repoint while it reads the list', async () => {
