@@ -196,12 +196,11 @@ function showError(
     undoCommand,
     command: commandNamed(line.ownArgs),
   })
-  if (isJson) {
-    platform.terminal.out(shown.text)
-    return shown.exitStatus
+  if (isJson) platform.terminal.out(shown.text)
+  else {
+    session.showFindings()
+    session.printToStderr(shown.text)
   }
-  session.showFindings()
-  session.printToStderr(shown.text)
   return shown.exitStatus
 }
 

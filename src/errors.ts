@@ -84,7 +84,7 @@ export function ifPossible<Result>(work: () => Result): Result | undefined {
 
 /** A failed step as a finding, for a command that reports it and goes on. */
 export function findingFrom({ code, message, hint, finding }: UserError): Finding {
-  return finding ?? { code, severity: 'error' as const, message, hint }
+  return finding ?? { code, severity: 'error', message, hint }
 }
 
 /** A finding that stops the command. A code that is no error code is a problem in a config file. */

@@ -72,7 +72,7 @@ function saveFindings(save: () => void): readonly Finding[] {
   return [
     {
       code: 'gateway-not-saved',
-      severity: 'warning' as const,
+      severity: 'warning',
       message: `repoint did not save the gateway: ${message}`,
       hint,
     },

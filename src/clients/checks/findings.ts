@@ -32,7 +32,7 @@ interface FindingAtSetting extends Omit<Finding, 'location' | 'severity'> {
 export function findingAt(file: ParsedFile, path: SettingPath, found: FindingAtSetting): Finding {
   const { becomes, ...finding } = found
   const fix = becomes && { fileKind: file.kind, changes: [{ path, ...becomes }] }
-  return { severity: 'error' as const, fix, ...finding, location: file.place(path) }
+  return { severity: 'error', fix, ...finding, location: file.place(path) }
 }
 
 /** Reports that the client has a gateway and no key. */

@@ -154,13 +154,12 @@ export function readCodexAuth(file: LoadedFile): CodexAuth {
   const hasTokens = root['tokens'] !== undefined && root['tokens'] !== null
   const others = Object.keys(root).filter((name) => !noLogins.has(name) && root[name] !== null)
   const keyText = typeof key === 'string' && key !== '' ? key : undefined
-  const shadowed = { shadowedKey: keyText }
 
   const hasKeyMode = mode === 'apikey' || keyText !== undefined
   if (mode === 'chatgpt' || mode === 'chatgptAuthTokens' || (hasTokens && !hasKeyMode))
-    return { login: chatgptLogin, ...shadowed }
+    return { login: chatgptLogin, shadowedKey: keyText }
   if (mode !== undefined && mode !== null && mode !== 'apikey')
-    return { login: `login of the kind ${JSON.stringify(mode)}`, ...shadowed }
+    return { login: `login of the kind ${JSON.stringify(mode)}`, shadowedKey: keyText }
   if (keyText === undefined) {
     const unreadKeys = others.filter((name) => /_(?:KEY|TOKEN)$/.test(name))
     const logins = others.filter((name) => !unreadKeys.includes(name))

@@ -63,14 +63,14 @@ export function errorBodyFrom(value: unknown): ErrorBody {
   const status = statusIn(words, codes)
 
   return {
-    kind: 'json' as const,
+    kind: 'json',
     isApiError:
       isFailure(root) || (words !== '' && (status !== undefined || isEmptyValue(root['data']))),
     codes: codes.filter((code) => !isNumber(code) || layers.length > 1).map(toGatewayCode),
     param: paramIn(layers),
     words: words.slice(0, maxWords),
     status,
-    isPassedOn: layers.some(comesFromProvider) ? (true as const) : undefined,
+    isPassedOn: layers.some(comesFromProvider) ? true : undefined,
   }
 }
 
