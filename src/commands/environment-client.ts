@@ -14,7 +14,7 @@ import { printableLine } from '../text.ts'
 import { installedVersion, versionFindings } from './client-state/program/installed-program.ts'
 import { type CommandFactory, commandOf, examples, type FlagsOf } from './command-line/command.ts'
 import { type GatewayFlags, gatewayCommand, modelId } from './command-line/flags.ts'
-import { loadSenders, servedBy } from './prove/first-requests.ts'
+import { senderOf, servedBy } from './prove/first-requests.ts'
 import { openNamedGateway, proveOne } from './prove/prove-one.ts'
 import { targetFor } from './resolve/point-client.ts'
 import type { Session } from './screen/session.ts'
@@ -44,13 +44,12 @@ async function showVariables(
   const program = await installedVersion(session, client, 'setup')
   refuseBlocked([...versionFindings(client, program)])
   const requested = { model: flags.model }
-  const senderFor = await loadSenders(session, client, { files: [], ...program })
   const requester = await openNamedGateway(session, undefined, flags)
   const { access, choice: models } = await proveOne(session, {
     requester,
     model: flags.model,
     choose: (gatewayInfo) => client.resolve({ requested, gatewayInfo }),
-    senderFor,
+    senderFor: (probed) => senderOf(session, client, { files: [], ...program }, probed),
   })
   refuseBlocked([...sendingFindings(client, access)])
   session.addFindings(...models.findings)

@@ -229,18 +229,19 @@ test.each<readonly [string, object, object]>([
 ])('the first request of %s with %j has %j', async (model, settings, expected) => {
   const { files } = planOn(cline, home({}, settings))
   const input = { model, protocol: 'chat' as const, env: {} }
-  const { body } = cline.firstRequest(await cline.loadRecordings(), files, input)
+  const { body } = await cline.firstRequest(files, input)
   for (const [name, value] of Object.entries(expected))
     expect([name, body[name]]).toEqual([name, value])
 })
 
 test('codex models have the tools of GPT', async () => {
-  const recordings = await cline.loadRecordings()
-  const toolsOf = (model: string) =>
-    cline.firstRequest(recordings, planOn(cline, {}).files, { model, protocol: 'chat', env: {} })
-      .body['tools']
-  expect(toolsOf('codex-1')).toEqual(toolsOf('gpt-5.6'))
-  expect(toolsOf('codex-1')).not.toEqual(toolsOf('glm-5'))
+  const toolsOf = async (model: string) => {
+    const { files } = planOn(cline, {})
+    return (await cline.firstRequest(files, { model, protocol: 'chat', env: {} })).body['tools']
+  }
+  const tools = await toolsOf('codex-1')
+  expect(tools).toEqual(await toolsOf('gpt-5.6'))
+  expect(tools).not.toEqual(await toolsOf('glm-5'))
 })
 
 test('-c and --cwd name another folder', () => {

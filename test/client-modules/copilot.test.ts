@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { firstRequest } from '../../src/clients/copilot/copilot.ts'
-import recordings from '../../src/clients/copilot/first-requests.json' with { type: 'json' }
 import { environmentRows, loadClients } from '../../src/clients/list.ts'
 import type { CatalogModel } from '../../src/gateway/types.ts'
 import { planOn, type Setup } from './support.ts'
@@ -14,17 +13,18 @@ test.each([
   ['chat', 'claude-haiku-4.5', { temperature: 0, top_p: 0.95, max_tokens: 64_000 }],
   ['chat', 'claude-haiku-4-5', { temperature: 1, max_tokens: undefined }],
   ['chat', 'gemini-3-flash', { tool_choice: 'validated' }],
-] as const)('copilot over %s with %s: the first request has %j', (protocol, model, body) => {
-  expect(firstRequest(recordings, [], { protocol, model, env: {} }).body).toMatchObject(body)
+] as const)('copilot over %s with %s: the first request has %j', async (protocol, model, body) => {
+  const request = await firstRequest([], { protocol, model, env: {} })
+  expect(request.body).toMatchObject(body)
 })
 
 test.each([
   ['the user set', { COPILOT_PROVIDER_MAX_OUTPUT_TOKENS: '777' }, 555, 777],
   ["is in the gateway's list", {}, 555, 555],
   ['Copilot knows', {}, undefined, 16_384],
-])('copilot: the first request has the token limit that %s', (_, env, outputLimit, limit) => {
+])('copilot: the first request has the token limit that %s', async (_, env, outputLimit, limit) => {
   const input = { protocol: 'chat', model: 'gpt-4.1', env, outputLimit } as const
-  expect(firstRequest(recordings, [], input).body['max_tokens']).toBe(limit)
+  expect((await firstRequest([], input)).body['max_tokens']).toBe(limit)
 })
 
 const [copilot] = await loadClients(environmentRows)
@@ -98,13 +98,13 @@ describe('copilot: a launch', () => {
 
 test.each(['chat', 'responses'] as const)(
   'copilot: over %s, only new GPT models get a custom tool',
-  (protocol) => {
-    const toolsOf = (model: string) =>
-      JSON.stringify(firstRequest(recordings, [], { protocol, model, env: {} }).body['tools'])
+  async (protocol) => {
+    const toolsOf = async (model: string) =>
+      JSON.stringify((await firstRequest([], { protocol, model, env: {} })).body['tools'])
     for (const model of ['gpt-5.4', 'gpt-5.6-sol', 'gpt-6-sol', 'gpt-oss-120b'])
-      expect(toolsOf(model)).toContain('"type":"custom"')
+      expect(await toolsOf(model)).toContain('"type":"custom"')
     for (const model of ['gpt-4.1', 'gpt-5', 'gpt-5-mini', 'o3', 'claude-sonnet-5'])
-      expect(toolsOf(model)).not.toContain('"type":"custom"')
+      expect(await toolsOf(model)).not.toContain('"type":"custom"')
   },
 )
 
@@ -113,7 +113,10 @@ test.each([
   ['gpt-6-sol', false],
   ['gpt-5.5', true],
   ['gpt-5.7', true],
-])('copilot: over responses, the request for %s has instructions: %s', (model, hasInstructions) => {
-  const { body } = firstRequest(recordings, [], { protocol: 'responses', model, env: {} })
-  expect('instructions' in body).toBe(hasInstructions)
-})
+])(
+  'copilot: over responses, the request for %s has instructions: %s',
+  async (model, hasInstructions) => {
+    const { body } = await firstRequest([], { protocol: 'responses', model, env: {} })
+    expect('instructions' in body).toBe(hasInstructions)
+  },
+)

@@ -369,16 +369,15 @@ describe('a setup', () => {
 })
 
 test('the first request of a newer Claude thinks, and only over responses has no limit', async () => {
-  const recordings = await droid.loadRecordings()
   const request = (model: string, protocol: Protocol) =>
-    droid.firstRequest(recordings, filesOf(droid, aMachine(), {}), { model, protocol, env: {} })
+    droid.firstRequest(filesOf(droid, aMachine(), {}), { model, protocol, env: {} })
   for (const model of ['claude-opus-5', 'claude-sonnet-5'])
-    expect(request(model, 'messages').body).toHaveProperty('thinking')
-  expect(request('glm-5', 'messages').body).not.toHaveProperty('thinking')
+    expect((await request(model, 'messages')).body).toHaveProperty('thinking')
+  expect((await request('glm-5', 'messages')).body).not.toHaveProperty('thinking')
 
-  expect(request('glm-5', 'chat')).toMatchObject({ body: { max_tokens: 16_384 } })
-  expect(request('glm-5', 'chat').hints).not.toEqual({})
-  expect(request('glm-5', 'responses').hints).toEqual({})
+  expect(await request('glm-5', 'chat')).toMatchObject({ body: { max_tokens: 16_384 } })
+  expect((await request('glm-5', 'chat')).hints).not.toEqual({})
+  expect((await request('glm-5', 'responses')).hints).toEqual({})
 })
 
 test('off removes the model under the older key too', () => {

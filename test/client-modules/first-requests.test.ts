@@ -14,8 +14,7 @@ async function requestOf(
 ) {
   const client = byId(id)
   const files = filesOf(client, aMachine(), disk)
-  const recordings = await client.loadRecordings()
-  return client.firstRequest(recordings, files, { protocol: 'chat', env: {}, ...input })
+  return client.firstRequest(files, { protocol: 'chat', env: {}, ...input })
 }
 
 describe('Qwen Code', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Client } from '../../src/clients/contract/client.ts'
 import { loadClients } from '../../src/clients/list.ts'
 import { withoutForeignSettings } from '../../src/clients/plan/foreign-settings.ts'
-import { loadSenders } from '../../src/commands/prove/first-requests.ts'
+import { senderOf } from '../../src/commands/prove/first-requests.ts'
 import type { Session } from '../../src/commands/screen/session.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import type { FileEdit } from '../../src/edits/types.ts'
@@ -252,11 +252,10 @@ function optionsFor(client: Client) {
 /** Everything that the files say, and everything that a probe would send. */
 async function saidAndSent(client: Client, { files, target }: ReturnType<typeof apply>) {
   const session = { platform: { machine: aMachine() }, hide() {} } as unknown as Session
-  const senderFor = await loadSenders(session, client, { files })
   const { probeModel, protocol } = target.resolved
   return {
     said: files.map(({ bytes }) => text(bytes)).join('\n'),
-    sent: senderFor({ model: probeModel, protocol }),
+    sent: await senderOf(session, client, { files }, { model: probeModel, protocol }),
   }
 }
 

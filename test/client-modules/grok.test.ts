@@ -226,8 +226,7 @@ describe('a setup', () => {
 describe('the first request', () => {
   async function bodyFor(model: string, protocol: Protocol, disk = {}) {
     const files = filesOf(grok, aMachine(), disk)
-    const recordings = await grok.loadRecordings()
-    return grok.firstRequest(recordings, files, { model, protocol, env: {} }).body
+    return (await grok.firstRequest(files, { model, protocol, env: {} })).body
   }
 
   test.each([

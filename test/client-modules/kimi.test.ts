@@ -246,8 +246,7 @@ describe('a setup', () => {
 describe('the first request', () => {
   async function bodyFor(model: string, protocol: Protocol, disk: Disk = {}) {
     const files = filesOf(kimi, aMachine(), disk)
-    const recordings = await kimi.loadRecordings()
-    return kimi.firstRequest(recordings, files, { model, protocol, env: {} }).body
+    return (await kimi.firstRequest(files, { model, protocol, env: {} })).body
   }
 
   /** From anthropic-profile.ts of 2.1.0; each kind was run. */

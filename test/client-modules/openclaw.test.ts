@@ -526,16 +526,15 @@ describe('a run', () => {
 })
 
 /** Recorded from OpenClaw 2026.9.5 and 2026.9.6, 2026-11-23. */
-describe('the first request', async () => {
-  const recordings = await openclaw.loadRecordings()
+describe('the first request', () => {
   const requestOf = (protocol: Protocol, model: string, entry: object, more: object = {}) => {
     const models = [{ id: model, name: 'x', maxTokens: 32_000, ...entry }]
     const defaults = { model: `gateway/${model}`, ...more }
     const disk = aHome({ models, maxTokens: 16_000 }, {}, { defaults })
     const files = filesOf(openclaw, aMachine(), disk)
-    return openclaw.firstRequest(recordings, files, { model, protocol, env: {} })
+    return openclaw.firstRequest(files, { model, protocol, env: {} })
   }
-  const bodyOf = (...input: Parameters<typeof requestOf>) => requestOf(...input).body
+  const bodyOf = async (...input: Parameters<typeof requestOf>) => (await requestOf(...input)).body
   const adaptive = { thinking: { type: 'adaptive', display: 'summarized' } }
   const budget = (tokens: number) => ({ thinking: { type: 'enabled', budget_tokens: tokens } })
 
@@ -552,8 +551,8 @@ describe('the first request', async () => {
     ['messages', 'm', {}, { max_tokens: 32_000 }],
   ] as const)(
     'over %s with %s and the entry %j has these members',
-    (protocol, model, entry, body) => {
-      expect(bodyOf(protocol, model, entry)).toMatchObject(body)
+    async (protocol, model, entry, body) => {
+      expect(await bodyOf(protocol, model, entry)).toMatchObject(body)
     },
   )
 
@@ -561,8 +560,8 @@ describe('the first request', async () => {
     ['chat', 'reasoning_effort'],
     ['responses', 'include'],
     ['messages', 'thinking'],
-  ] as const)('over %s has no %s for a model that does not reason', (protocol, member) => {
-    expect(bodyOf(protocol, 'm', {})).not.toHaveProperty(member)
+  ] as const)('over %s has no %s for a model that does not reason', async (protocol, member) => {
+    expect(await bodyOf(protocol, 'm', {})).not.toHaveProperty(member)
   })
 
   test.each([
@@ -572,23 +571,26 @@ describe('the first request', async () => {
     ['claude-opus-5-5', {}, { thinkingDefault: 'high' }],
   ])(
     'over messages has no thinking for %s with the entry %j and the defaults %j',
-    (model, entry, more?: object) => {
-      expect(bodyOf('messages', model, entry, more)).not.toHaveProperty('thinking')
+    async (model, entry, more?: object) => {
+      expect(await bodyOf('messages', model, entry, more)).not.toHaveProperty('thinking')
     },
   )
 
-  test('has the usual limit if neither the model nor the provider has one', () => {
+  test('has the usual limit if neither the model nor the provider has one', async () => {
     const disk = aHome({}, {}, { defaults: { model: 'gateway/big' } })
     const files = filesOf(openclaw, aMachine(), disk)
     const input = { model: 'big', protocol: 'responses', env: {} } as const
-    expect(openclaw.firstRequest(recordings, files, input).body).toMatchObject({
+    expect((await openclaw.firstRequest(files, input)).body).toMatchObject({
       max_output_tokens: 8192,
     })
   })
 
-  test('has one limit and the headers of the entry', () => {
+  test('has one limit and the headers of the entry', async () => {
     const compat = { maxTokensField: 'max_tokens', supportsUsageInStreaming: false }
-    const { body, addedHeaders } = requestOf('chat', 'm', { compat, headers: { 'x-team': 'a' } })
+    const { body, addedHeaders } = await requestOf('chat', 'm', {
+      compat,
+      headers: { 'x-team': 'a' },
+    })
     expect(body).not.toHaveProperty('max_completion_tokens')
     expect(body['stream_options']).toBeUndefined()
     expect(addedHeaders).toMatchObject([{ name: 'x-team', value: 'a' }])
@@ -600,19 +602,20 @@ describe('the first request', async () => {
     ['messages', 'm', ['thinking']],
     // OpenClaw lets it think whatever the file says.
     ['messages', 'claude-opus-5-5', []],
-  ] as const)('over %s with %s comes with cures for %j', (protocol, model, members) => {
+  ] as const)('over %s with %s comes with cures for %j', async (protocol, model, members) => {
     const usual: Readonly<Record<string, string>> = outputLimitCures
-    const cures = Object.entries(requestOf(protocol, model, {}).hints ?? {})
+    const cures = Object.entries((await requestOf(protocol, model, {})).hints ?? {})
     const others = cures.filter(([name, cure]) => cure !== usual[name]).map(([name]) => name)
     expect(others.sort()).toEqual(members)
   })
 
   test.each(['chat', 'responses', 'messages'] as const)(
     'over %s has an image tool if the model accepts images',
-    (protocol) => {
-      const tools = (entry: object) => JSON.stringify(bodyOf(protocol, 'm', entry)['tools'])
-      expect(tools({ input: ['text', 'image'] })).toContain('view_image')
-      expect(tools({ input: ['text'] })).not.toContain('view_image')
+    async (protocol) => {
+      const tools = async (entry: object) =>
+        JSON.stringify((await bodyOf(protocol, 'm', entry))['tools'])
+      expect(await tools({ input: ['text', 'image'] })).toContain('view_image')
+      expect(await tools({ input: ['text'] })).not.toContain('view_image')
     },
   )
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
   aMachine,
@@ -421,34 +422,35 @@ describe('a run', () => {
   })
 })
 
-describe('the first request', async () => {
-  const recordings = await opencode.loadRecordings()
-  const bodyOf = (protocol: 'chat' | 'responses' | 'messages', model: string, entry: object) => {
+describe('the first request', () => {
+  const bodyOf = async (protocol: Protocol, model: string, entry: object) => {
     const disk = aHome({ models: { [model]: entry } }, { model: `gateway/${model}` })
     const files = filesOf(opencode, aMachine(), disk)
-    return opencode.firstRequest(recordings, files, { model, protocol, env: {} }).body
+    return (await opencode.firstRequest(files, { model, protocol, env: {} })).body
   }
 
-  test('has at most the limit that opencode sends', () => {
-    expect(bodyOf('chat', 'm', { limit: { output: 64_000 } })).toMatchObject({ max_tokens: 32_000 })
-    expect(bodyOf('chat', 'm', { limit: { output: 5 } })).toMatchObject({ max_tokens: 5 })
+  test('has at most the limit that opencode sends', async () => {
+    expect(await bodyOf('chat', 'm', { limit: { output: 64_000 } })).toMatchObject({
+      max_tokens: 32_000,
+    })
+    expect(await bodyOf('chat', 'm', { limit: { output: 5 } })).toMatchObject({ max_tokens: 5 })
   })
 
-  test('has no reasoning for a GPT that does not reason, nor for an open model', () => {
-    expect(bodyOf('responses', 'gpt-5.4', {})['reasoning']).toBeDefined()
-    expect(bodyOf('responses', 'gpt-5-chat', {})['reasoning']).toBeUndefined()
-    expect(bodyOf('responses', 'gpt-oss-120b', {})['reasoning']).toBeUndefined()
+  test('has no reasoning for a GPT that does not reason, nor for an open model', async () => {
+    expect((await bodyOf('responses', 'gpt-5.4', {}))['reasoning']).toBeDefined()
+    expect((await bodyOf('responses', 'gpt-5-chat', {}))['reasoning']).toBeUndefined()
+    expect((await bodyOf('responses', 'gpt-oss-120b', {}))['reasoning']).toBeUndefined()
   })
 
-  test('has the effort under one name', () => {
-    const body = bodyOf('chat', 'gpt-5.4', { options: { reasoningEffort: 'high' } })
+  test('has the effort under one name', async () => {
+    const body = await bodyOf('chat', 'gpt-5.4', { options: { reasoningEffort: 'high' } })
     expect(body).toMatchObject({ reasoning_effort: 'high' })
     expect(body).not.toHaveProperty('reasoningEffort')
   })
 
-  test('has the budget of thinking under the name of the request', () => {
+  test('has the budget of thinking under the name of the request', async () => {
     const thinking = { type: 'enabled', budgetTokens: 2000 }
-    expect(bodyOf('messages', 'm', { options: { thinking } })).toMatchObject({
+    expect(await bodyOf('messages', 'm', { options: { thinking } })).toMatchObject({
       thinking: { type: 'enabled', budget_tokens: 2000 },
     })
   })

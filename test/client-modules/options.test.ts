@@ -7,7 +7,7 @@ import type {
   OptionName,
   ValueKind,
 } from '../../src/clients/contract/options.ts'
-import { launchKeyVariable, type Recordings } from '../../src/clients/contract/program.ts'
+import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { clientRows, loadClient, loadClients } from '../../src/clients/list.ts'
 import { compact } from '../../src/compact.ts'
 import { documentOf } from '../../src/edits/format.ts'
@@ -385,19 +385,14 @@ const launchable = cases.map((each) => {
 })
 
 /** What a launch and the first request say with these options. */
-function sentWith(
-  client: Client,
-  recordings: Recordings,
-  options: ClientOptions,
-  catalog: Catalog,
-) {
+async function sentWith(client: Client, options: ClientOptions, catalog: Catalog) {
   const args = client.id === 'cline' ? ['two words'] : []
   const launchInput = { args, tempFolder: '/run', env: { [launchKeyVariable]: 'key' } }
 
   const { files, machine, edits, target } = planOn(client, {}, { options, catalog })
   const { probeModel: model, protocol } = target.resolved
   const after = filesOf(client, machine, written({}, machine, edits))
-  const request = client.firstRequest(recordings, after, { model, protocol, env: {} })
+  const request = await client.firstRequest(after, { model, protocol, env: {} })
   return {
     launch: client.launchSettings(files, target, launchInput),
     route: [model, protocol],
@@ -408,9 +403,8 @@ function sentWith(
 test.each(launchable)(
   '$id $name: has $launches different launches and $requests different first requests',
   async ({ id, name, client, flag, setups, launches, requests }) => {
-    const recordings = await client.loadRecordings()
-    const results = resultsOf(flag, setups, (options, catalog) =>
-      sentWith(client, recordings, options, catalog),
+    const results = await allOf(
+      resultsOf(flag, setups, (options, catalog) => sentWith(client, options, catalog)),
     )
 
     const launched = results.map((alternatives) => alternatives.map(({ launch }) => launch))
@@ -437,10 +431,9 @@ const usualMembers = ['messages', 'input', 'system', 'tools']
 test.each(launchable.filter(({ requests }) => requests > 1))(
   '$id $name: has a hint for a gateway that rejects what it adds to the first request',
   async ({ id, name, client, flag, setups }) => {
-    const recordings = await client.loadRecordings()
-    const results = resultsOf(flag, setups, (options, catalog) => {
-      const usual = sentWith(client, recordings, compact({ protocol: setups.protocol }), catalog)
-      const { route, request } = sentWith(client, recordings, options, catalog)
+    const found = resultsOf(flag, setups, async (options, catalog) => {
+      const usual = await sentWith(client, compact({ protocol: setups.protocol }), catalog)
+      const { route, request } = await sentWith(client, options, catalog)
       if (countDifferent([route, usual.route]) > 1) return []
 
       const { body, hints = {} } = request
@@ -452,9 +445,14 @@ test.each(launchable.filter(({ requests }) => requests > 1))(
           hints[member] === undefined,
       )
     })
+    const results = await allOf(found)
     expect(results.flat(2), `hints of firstRequest() of ${id} and ${name}`).toEqual([])
   },
 )
+
+function allOf<Result>(rows: readonly (readonly Promise<Result>[])[]) {
+  return Promise.all(rows.map((results) => Promise.all(results)))
+}
 
 /** How many results differ, with the catalog where most do. */
 function mostDifferent(results: readonly (readonly unknown[])[]): number {

@@ -77,7 +77,7 @@ test('what scripts/new-client.js writes compiles, and can be set up, read back a
 
   // Before its requests are recorded, a probe sends a minimal one.
   const input = { protocol: 'chat', model: 'gpt-5.6-sol', env: {} } as const
-  const { body } = client.firstRequest(await client.loadRecordings(), [], input)
+  const { body } = await client.firstRequest([], input)
   expect(body).toMatchObject({ messages: [{ role: 'user' }], stream: true })
 
   for (const { before, after, changes, format, path } of edits) {

@@ -36,7 +36,7 @@ test.each(samples)('%s over %s: %s', { timeout: 400_000 }, async (client, protoc
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-  const { accepts } = await clients.find(({ id }) => id === client)!.loadRecordings()
+  const { accepts } = clients.find(({ id }) => id === client)!.program
   const { rejects, repeats = [], retries } = accepts![protocol]!
 
   for (const { case: name, answered, unstreamed = 0 } of rows) {

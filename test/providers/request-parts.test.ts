@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { familyRows, loadClients } from '../../src/clients/list.ts'
+import { familyRows } from '../../src/clients/list.ts'
 import { aServer, goodGateway, key, type Seen, sendJson } from '../gateway/forged.ts'
+import { isRecorded } from '../support/fixtures.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runHere } from '../support/in-process.ts'
@@ -132,10 +133,7 @@ const chat = ['opencode', 'kilo', 'qwen', 'droid']
 const everyChat = [...chat, 'cline']
 const everyClient = familyRows.map(({ id }) => id)
 
-// Until the first request of a client is recorded, a probe sends a minimal one without tools.
-const clients = await loadClients(familyRows)
-const recordings = await Promise.all(clients.map((client) => client.loadRecordings()))
-const recordedClients = everyClient.filter((_, index) => recordings[index]!.requests.length > 0)
+const recordedClients = everyClient.filter(isRecorded)
 
 /** The refusal, the setups that it stops, a part of the message, and a part of the hint. */
 const rows: readonly (readonly [keyof typeof refusals, readonly string[], string, string])[] = [

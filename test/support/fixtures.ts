@@ -19,6 +19,12 @@ export function readHome(folder: string): Readonly<Record<string, string>> {
   )
 }
 
+/** Whether a client's first requests are recorded. Until then, a probe sends a minimal one without tools. */
+export function isRecorded(family: string): boolean {
+  const file = new URL(`../../src/clients/${family}/first-requests.json`, import.meta.url)
+  return JSON.parse(readFileSync(file, 'utf8')).requests.length > 0
+}
+
 /** A used home of a family: with comments if the client accepts them, and with other tools' keys. */
 export function livedInHome(family: string): Readonly<Record<string, string>> {
   return readHome(join(clientFixtures, family, 'lived-in/before'))

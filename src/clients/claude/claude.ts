@@ -5,7 +5,7 @@ import type { FirstRequest } from '../../gateway/types.ts'
 import type { Machine } from '../../platform/platform.ts'
 import type { ClientModule } from '../contract/client.ts'
 import type { LoadedFiles } from '../contract/files.ts'
-import type { FirstRequestInput, Recordings } from '../contract/program.ts'
+import type { FirstRequestInput } from '../contract/program.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import { brokenText, fileOf, originsIn, unreadable } from '../files/parse-file.ts'
 import { editableFile, layersThere, mainWorktree, pathsOf, projectFolders } from '../files/paths.ts'
@@ -46,11 +46,10 @@ import tested from './tested.json' with { type: 'json' }
 // The first request.
 
 /** What the settings, the environment and the model change in the recorded request. */
-function firstRequest(
-  recordings: Recordings,
-  files: LoadedFiles,
-  input: FirstRequestInput,
-): FirstRequest {
+async function firstRequest(files: LoadedFiles, input: FirstRequestInput): Promise<FirstRequest> {
+  const { default: recordings } = await import('./first-requests.json', {
+    with: { type: 'json' },
+  })
   const { model, protocol, version } = input
   const env = { ...input.env, ...readSettings(fileOf(files, 'settings')).env }
   const isPlain = isOn(env[names.withoutBetas])
@@ -165,6 +164,7 @@ const shared = {
       env['CLAUDE_CODE_CERT_STORE'] === 'bundled'
         ? { system: false, files: [names.authorities], folders: [] }
         : ofOwnRuntime()(),
+    accepts: responses.protocols,
     tokens: { firstRequest: 11_200, oneWord: 11_200 },
     pingEnv: { CLAUDE_CODE_MAX_RETRIES: '0' },
     /** The output with `--output-format json` (2.1.329): `{"result": "…"}`. */
@@ -329,10 +329,6 @@ const shared = {
 
   checkNow,
   checkSetup,
-  loadRecordings: async () => ({
-    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
-    accepts: responses.protocols,
-  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

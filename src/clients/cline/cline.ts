@@ -86,6 +86,7 @@ const program: ClientModule['program'] = {
   caFileVariables: ['NODE_EXTRA_CA_CERTS'],
   // Cline reads the system's store only if Node 22.15 or newer starts it; npm's script leaves that to chance.
   certificateStores: () => ({ ...ofOwnRuntime()(), system: false }),
+  accepts: responses.protocols,
   tokens: { firstRequest: 6_200, oneWord: 6_200 },
   pingEnv: { CLINE_SESSION_BACKEND_MODE: 'local', CLINE_NO_AUTO_UPDATE: '1' },
   restartAdvice: 'Close every running Cline and start it again.',
@@ -428,11 +429,10 @@ const windowCure =
   'Name a smaller context window, so that the limit is lower: {--context-window TOKENS}. If the gateway rejects the name of the limit, name another model: {--model ID}'
 
 /** What the model and the settings change in the recorded request. Without a window, Cline sends no limit. */
-const firstRequest: ClientModule['firstRequest'] = (
-  recordings,
-  files,
-  { model, protocol, version },
-) => {
+const firstRequest: ClientModule['firstRequest'] = async (files, { model, protocol, version }) => {
+  const { default: recordings } = await import('./first-requests.json', {
+    with: { type: 'json' },
+  })
   const { settings } = readProviders(fileOf(files, 'providers'))
   const { enabled, effort } = tableIn(settings, ['reasoning'])
   const left = (numberIn(settings, ['contextWindow']) ?? 0) - ownTokens
@@ -534,10 +534,6 @@ export const cline: ClientModule = {
     changes,
   }),
   checkSetup,
-  loadRecordings: async () => ({
-    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
-    accepts: responses.protocols,
-  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

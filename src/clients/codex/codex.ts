@@ -14,7 +14,6 @@ import {
   type LaunchSettings,
   launchKeyVariable,
   type ProcessToStart,
-  type Recordings,
 } from '../contract/program.ts'
 import type { SetupTarget } from '../contract/setup.ts'
 import { shownUrl, withoutTrailingSlash } from '../files/addresses.ts'
@@ -83,11 +82,13 @@ const searchCure = 'Turn web search off: {--web-search disabled}'
  * What the model's entry and config.toml change in the recorded request. Codex sends no token limit, and no
  * setting removes `include` (0.105.0 and 0.169.0, 2026-11-23).
  */
-function firstRequest(
-  recordings: Recordings,
+async function firstRequest(
   files: LoadedFiles,
   { protocol, version, model, printedModels }: FirstRequestInput,
-): FirstRequest {
+): Promise<FirstRequest> {
+  const { default: recordings } = await import('./first-requests.json', {
+    with: { type: 'json' },
+  })
   const config = parseKind(files, 'config')
   // The file that a setup with --catalog writes replaces the models in the program.
   const hasModelsFile = usesModelsFile(files, config)
@@ -392,6 +393,7 @@ export const codex: ClientModule = {
     }),
     // From 0.122.0 on; this command reads no file (2026-11-23).
     printModelsArgs: ['debug', 'models', '--bundled'],
+    accepts: responses.protocols,
     tokens: { firstRequest: 11_400, oneWord: 11_400 },
     pingEnv: {},
     // "Permission denied (os error 13)" (0.171.0, 2026-11-28).
@@ -492,10 +494,6 @@ export const codex: ClientModule = {
   question: loginQuestion,
   plan,
   checkSetup,
-  loadRecordings: async () => ({
-    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
-    accepts: responses.protocols,
-  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

@@ -10,7 +10,6 @@ import type {
   ProcessToStart,
   Program,
   ProgramFacts,
-  Recordings,
 } from './program.ts'
 import type { OptionQuestion, ResolvedOptions, ResolveInput, SetupTarget } from './setup.ts'
 import type { ClientState } from './state.ts'
@@ -90,14 +89,11 @@ export interface ClientModule {
 
   // The probe, which sends the client's first request.
 
-  /** What was recorded from the client. Only a probe loads it: it is large. */
-  loadRecordings(): Promise<Recordings>
-
   /**
    * The client's first request: the recorded one, changed as the client's files, the environment and the
-   * installed version would change it.
+   * installed version would change it. The recordings are large, so only this function loads them.
    */
-  firstRequest(recordings: Recordings, files: LoadedFiles, input: FirstRequestInput): FirstRequest
+  firstRequest(files: LoadedFiles, input: FirstRequestInput): Promise<FirstRequest>
 
   // `repoint run`.
 

@@ -42,6 +42,8 @@ export interface Program {
   readonly tokens: { readonly firstRequest: number; readonly oneWord: number }
   /** It needs more than 15 s for one word, so only `--try-client` starts it after a setup (2026-11-28). */
   readonly isSlow?: true
+  /** How the client handles unusual responses: its `responses.json`. */
+  readonly accepts?: Partial<Readonly<Record<Protocol, AcceptedResponses>>>
   /** Finds the answer in the client's output. Absent: the whole output is the answer. */
   readonly answerIn?: (stdout: string) => string | undefined
   /** The arguments with which the client prints the models that it knows. */
@@ -69,10 +71,7 @@ export interface Program {
   readonly resume?: { readonly command: string; readonly keeps: string }
 }
 
-/**
- * A client's `first-requests.json`, which `scripts/record-first-requests.js` writes, and what its `responses.json`
- * says about each protocol.
- */
+/** A client's `first-requests.json`, which `scripts/record-first-requests.js` writes. */
 export interface Recordings {
   readonly date: string
   readonly newest: string
@@ -80,8 +79,6 @@ export interface Recordings {
   readonly tools: Readonly<Record<string, object>>
   /** Sorted by kind and protocol, and then by version, the oldest first. */
   readonly requests: readonly RecordedRequest[]
-  /** How the client handles unusual responses. */
-  readonly accepts?: Partial<Readonly<Record<Protocol, AcceptedResponses>>>
 }
 
 /** A client's first request, recorded from the real program. The model is not part of the body. */

@@ -1,7 +1,7 @@
 import { catalogEntry } from '../../gateway/models/rules.ts'
 import type { FirstRequest } from '../../gateway/types.ts'
 import type { ClientModule } from '../contract/client.ts'
-import { type FirstRequestInput, launchKeyVariable, type Recordings } from '../contract/program.ts'
+import { type FirstRequestInput, launchKeyVariable } from '../contract/program.ts'
 import { catalogIn } from '../contract/setup.ts'
 import { emptyState } from '../contract/state.ts'
 import { everyWindowKnown } from '../models/context-window.ts'
@@ -52,6 +52,7 @@ export const copilot: ClientModule = {
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     // A Node program; not yet run with a private certificate authority.
     certificateStores: ofNode,
+    accepts: responses.protocols,
     tokens: { firstRequest: 15_400, oneWord: 15_400 },
     pingEnv: {},
     restartAdvice: '',
@@ -91,10 +92,6 @@ export const copilot: ClientModule = {
 
   plan: () => [],
   checkSetup: () => [],
-  loadRecordings: async () => ({
-    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
-    accepts: responses.protocols,
-  }),
   firstRequest,
 
   launchSettings(_, target, { args, env }) {
@@ -146,11 +143,13 @@ const patching = /^gpt-(?!4|5(?:\.1|-mini)?$)/
 const withBreakpoints = /^gpt-(?:5\.6|6-sol)/
 
 /** What the model and the environment change in the recorded request: 1.0.102, run with 50 model IDs (2026-11-23). */
-export function firstRequest(
-  recordings: Recordings,
+export async function firstRequest(
   _: unknown,
   { protocol, model, version, env, outputLimit }: FirstRequestInput,
-): FirstRequest {
+): Promise<FirstRequest> {
+  const { default: recordings } = await import('./first-requests.json', {
+    with: { type: 'json' },
+  })
   const isReasoning = /^(?:gpt|claude|gemini|grok)-/.test(model) && !withoutEffort.test(model)
   const named = Number(env[names.outputTokens]) || undefined
   const limit = named ?? outputLimit ?? outputTokens.find(([ids]) => ids.test(model))?.[1]

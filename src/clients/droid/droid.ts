@@ -89,6 +89,7 @@ const program: ClientModule['program'] = {
   // FACTORY_EXTRA_CA_CERTS does the same.
   caFileVariables: ['NODE_EXTRA_CA_CERTS'],
   certificateStores: ofOwnRuntime('FACTORY_EXTRA_CA_CERTS'),
+  accepts: responses.protocols,
   tokens: { firstRequest: 11_600, oneWord: 11_600 },
   pingEnv: { FACTORY_DROID_AUTO_UPDATE_ENABLED: 'false' },
   restartAdvice:
@@ -615,11 +616,10 @@ function isBelow(url: string | undefined, allowed: ConfigValue): boolean {
 // First request and launch.
 
 /** What the entry of the model changes in the recorded request. Over responses droid sends no limit. */
-const firstRequest: ClientModule['firstRequest'] = (
-  recordings,
-  files,
-  { model, protocol, version },
-) => {
+const firstRequest: ClientModule['firstRequest'] = async (files, { model, protocol, version }) => {
+  const { default: recordings } = await import('./first-requests.json', {
+    with: { type: 'json' },
+  })
   const { entries } = readSettings(fileOf(files, 'settings'))
   const table = entries.find((entry) => entry.table['model'] === model)?.table
   const thinks = /claude-(?:opus|sonnet)-5/.test(model)
@@ -701,10 +701,6 @@ export const droid: ClientModule = {
     changes,
   }),
   checkSetup,
-  loadRecordings: async () => ({
-    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
-    accepts: responses.protocols,
-  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

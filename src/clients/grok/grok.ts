@@ -84,6 +84,7 @@ const program: ClientModule['program'] = {
   // The system calls look for the system's store. The variables were not run.
   caFileVariables: ['SSL_CERT_FILE'],
   certificateStores: ofOwnRuntime(),
+  accepts: responses.protocols,
   tokens: { firstRequest: 15_300, oneWord: 31_500 },
   pingEnv: { GROK_DISABLE_AUTOUPDATER: '1' },
   restartAdvice: 'Close every running Grok Build and start it again.',
@@ -461,11 +462,10 @@ function* checkSurroundings({ machine }: ClientContext, file: GrokConfig): Findi
 // First request and launch.
 
 /** What the model and its table change in the recorded request. */
-const firstRequest: ClientModule['firstRequest'] = (
-  recordings,
-  files,
-  { model, protocol, version },
-) => {
+const firstRequest: ClientModule['firstRequest'] = async (files, { model, protocol, version }) => {
+  const { default: recordings } = await import('./first-requests.json', {
+    with: { type: 'json' },
+  })
   const { models } = readConfig(fileOf(files, 'config'))
   const table = models.find(({ id }) => id === model)?.table
   const kind = knownModel.test(model) ? 'known' : 'plain'
@@ -549,10 +549,6 @@ export const grok: ClientModule = {
     changes,
   }),
   checkSetup,
-  loadRecordings: async () => ({
-    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
-    accepts: responses.protocols,
-  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

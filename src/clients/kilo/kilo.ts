@@ -60,16 +60,15 @@ const fork: Fork = {
   window: {
     ifUnknown: 'Kilo does not compact its conversations, which end when the window is full',
   },
-  loadRecordings: async () => ({
-    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
-    accepts: responses.protocols,
-  }),
   tested,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
   program: {
     packages: ['@kilocode/cli', '@kilocode/cli-*'],
     pingArgs: (prompt) => ['run', prompt],
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofOwnRuntime(),
+    accepts: responses.protocols,
     tokens: { firstRequest: 16_100, oneWord: 16_100 },
     isSlow: true,
     pingEnv: {

@@ -78,6 +78,7 @@ const program: ClientModule['program'] = {
   pingArgs: (prompt) => ['-p', prompt],
   caFileVariables: ['NODE_EXTRA_CA_CERTS'],
   certificateStores: ofNode,
+  accepts: responses.protocols,
   tokens: { firstRequest: 23_700, oneWord: 23_700 },
   pingEnv: { KIMI_CODE_NO_AUTO_UPDATE: '1' },
   restartAdvice: 'Close every running Kimi Code and start it again.',
@@ -493,11 +494,10 @@ function* checkSurroundings({ machine }: ClientContext, file: KimiConfig): Findi
 // First request and launch.
 
 /** What the model and its table change in the recorded request. */
-const firstRequest: ClientModule['firstRequest'] = (
-  recordings,
-  files,
-  { model, protocol, version },
-) => {
+const firstRequest: ClientModule['firstRequest'] = async (files, { model, protocol, version }) => {
+  const { default: recordings } = await import('./first-requests.json', {
+    with: { type: 'json' },
+  })
   const { models } = readConfig(fileOf(files, 'config'))
   const table = models.find(({ id }) => id === model)?.table
   const claude = claudeKind(model)
@@ -588,10 +588,6 @@ export const kimi: ClientModule = {
     changes,
   }),
   checkSetup,
-  loadRecordings: async () => ({
-    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
-    accepts: responses.protocols,
-  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

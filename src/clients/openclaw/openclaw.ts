@@ -94,6 +94,7 @@ const program: ClientModule['program'] = {
       : ['agent', 'exec', prompt],
   caFileVariables: ['NODE_EXTRA_CA_CERTS'],
   certificateStores: ofNode,
+  accepts: responses.protocols,
   tokens: { firstRequest: 10_500, oneWord: 10_500 },
   isSlow: true,
   pingEnv: { OPENCLAW_OFFLINE: '1', OPENCLAW_NO_AUTO_UPDATE: '1' },
@@ -538,11 +539,10 @@ function* checkAgents({ models, providerId, model: ourModel }: OpenClawView): Fi
  * What the entries of the model and its provider change in the recorded request. OpenClaw does not retry without a
  * member that the gateway rejects.
  */
-const firstRequest: ClientModule['firstRequest'] = (
-  recordings,
-  files,
-  { model, protocol, version },
-) => {
+const firstRequest: ClientModule['firstRequest'] = async (files, { model, protocol, version }) => {
+  const { default: recordings } = await import('./first-requests.json', {
+    with: { type: 'json' },
+  })
   const { root, provider } = readConfig(fileOf(files, 'config'))
   const entry = modelOf(provider, model) ?? {}
   const limit =
@@ -710,10 +710,6 @@ export const openclaw: ClientModule = {
     changes,
   }),
   checkSetup,
-  loadRecordings: async () => ({
-    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
-    accepts: responses.protocols,
-  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

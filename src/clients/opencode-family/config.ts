@@ -10,7 +10,7 @@ import type { ClientModule, ClientName } from '../contract/client.ts'
 import type { FolderFiles, HarmfulVariable, SensitiveSettings } from '../contract/config.ts'
 import type { ConfigFile, DiskReader, LoadedFile, LoadedFiles } from '../contract/files.ts'
 import type { SettingOption } from '../contract/options.ts'
-import type { Program } from '../contract/program.ts'
+import type { Program, Recordings } from '../contract/program.ts'
 import type { ClientState, Endpoint, SentKey } from '../contract/state.ts'
 import { withoutTrailingSlash } from '../files/addresses.ts'
 import {
@@ -41,7 +41,7 @@ import type { testedVersions } from '../program/tested.ts'
  * is in its own file instead, as a function that replaces one of that module (kilo.ts). The program has the
  * client's ID as its name.
  */
-export interface Fork extends ClientName, Pick<ClientModule, 'loadRecordings'> {
+export interface Fork extends ClientName {
   /** The name of its folder among those of the XDG specification, and of the administrator's folder. */
   readonly folder: string
   /** The names of its configuration in its own folder, weakest first. */
@@ -70,6 +70,7 @@ export interface Fork extends ClientName, Pick<ClientModule, 'loadRecordings'> {
   readonly refusesPermissionsAs?: string
   /** Its `tested.json`. */
   readonly tested: Parameters<typeof testedVersions>[0]
+  readonly loadRecordings: () => Promise<Recordings>
   readonly program: Omit<Program, 'command' | 'testedVersions' | 'restartAdvice'>
 }
 

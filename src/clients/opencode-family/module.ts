@@ -62,7 +62,6 @@ import {
   type LaunchSettings,
   launchKeyVariable,
   type ProcessToStart,
-  type Recordings,
 } from '../contract/program.ts'
 import {
   catalogIn,
@@ -669,12 +668,12 @@ function* checkFormerProviders(view: OpencodeView, target: SetupTarget): Finding
 // First request and launch.
 
 /** What the entry of the model changes in the recorded request. */
-function firstRequest(
-  { id, asksForNoLimit }: Fork,
-  recordings: Recordings,
+async function firstRequest(
+  { id, asksForNoLimit, loadRecordings }: Fork,
   files: LoadedFiles,
   { model, protocol, version }: FirstRequestInput,
-): FirstRequest {
+): Promise<FirstRequest> {
+  const recordings = await loadRecordings()
   const config = readConfig(files)
   const { table } = providerIn(config, config.providerId)
   const entry = tableIn(table, ['models', model])
@@ -1009,8 +1008,7 @@ export function clientOf(fork: Fork): ClientModule {
       ]
     },
     checkSetup: (context, target) => checkSetup(fork, context, target),
-    loadRecordings: fork.loadRecordings,
-    firstRequest: (recordings, files, input) => firstRequest(fork, recordings, files, input),
+    firstRequest: (files, input) => firstRequest(fork, files, input),
     launchSettings: (files, target, process) => launchSettings(fork, files, target, process),
     gatewaySettings: (files) => gatewaySettings(fork, files),
   }

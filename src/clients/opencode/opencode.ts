@@ -30,12 +30,10 @@ const fork: Fork = {
   window: {
     ifUnknown: 'opencode does not compact its conversations, which end when the window is full',
   },
-  loadRecordings: async () => ({
-    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
-    accepts: responses.protocols,
-  }),
   refusesPermissionsAs: 'opencode 1',
   tested,
+  loadRecordings: async () =>
+    (await import('./first-requests.json', { with: { type: 'json' } })).default,
   program: {
     packages: ['opencode-ai', 'opencode-*'],
     nextMajor:
@@ -45,6 +43,7 @@ const fork: Fork = {
     pingArgs: (prompt) => ['run', prompt],
     caFileVariables: ['NODE_EXTRA_CA_CERTS'],
     certificateStores: ofOwnRuntime(),
+    accepts: responses.protocols,
     tokens: { firstRequest: 6_900, oneWord: 7_600 },
     pingEnv: {},
   },

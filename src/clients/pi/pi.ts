@@ -96,6 +96,7 @@ const program: ClientModule['program'] = {
   pingArgs: (prompt) => ['--no-session', '-p', prompt],
   caFileVariables: ['NODE_EXTRA_CA_CERTS'],
   certificateStores: ofNode,
+  accepts: responses.protocols,
   tokens: { firstRequest: 1_600, oneWord: 1_600 },
   pingEnv: { PI_OFFLINE: '1' },
   // `/model` reads models.json again; only `/reload` reads settings.json again.
@@ -613,7 +614,10 @@ const hints = {
  * What the entries of the model and its provider change in the recorded request. 0.73.1 and 0.87.1 were run with each
  * of the fixes (2026-11-23).
  */
-const firstRequest: ClientModule['firstRequest'] = (recordings, files, input) => {
+const firstRequest: ClientModule['firstRequest'] = async (files, input) => {
+  const { default: recordings } = await import('./first-requests.json', {
+    with: { type: 'json' },
+  })
   const { models, settings, providerId = '' } = readFiles(files)
   const provider = providerOf(format, models, providerId)
   const addedHeaders = headersOfModel(provider, input.model)
@@ -773,10 +777,6 @@ export const pi: ClientModule = {
     resolveWithPicker(input, protocols, { ifUnknown: 'pi assumes 128,000 tokens' }),
   plan,
   checkSetup,
-  loadRecordings: async () => ({
-    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
-    accepts: responses.protocols,
-  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

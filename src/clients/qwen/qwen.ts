@@ -107,6 +107,7 @@ const program: ClientModule['program'] = {
   // Qwen Code is a Node program: Node reads this variable before `env` of the settings applies.
   caFileVariables: ['NODE_EXTRA_CA_CERTS'],
   certificateStores: ofNode,
+  accepts: responses.protocols,
   tokens: { firstRequest: 17_300, oneWord: 30_000 },
   pingEnv: {},
   restartAdvice: 'Close every running Qwen Code and start it again.',
@@ -1025,11 +1026,10 @@ const thinkingCure =
   'Add "generationConfig": {"reasoning": false} to the model in settings.json, then run the command again.'
 
 /** What the model and its entry change in the recorded request. */
-const firstRequest: ClientModule['firstRequest'] = (
-  recordings,
-  files,
-  { model, protocol, version },
-) => {
+const firstRequest: ClientModule['firstRequest'] = async (files, { model, protocol, version }) => {
+  const { default: recordings } = await import('./first-requests.json', {
+    with: { type: 'json' },
+  })
   const entry = readMerged(files).ours.find(({ id }) => id === model)?.table
   const limit =
     numberIn(entry, [...paths.sampling, 'max_tokens']) ??
@@ -1141,10 +1141,6 @@ export const qwen: ClientModule = {
     changes,
   }),
   checkSetup,
-  loadRecordings: async () => ({
-    ...(await import('./first-requests.json', { with: { type: 'json' } })).default,
-    accepts: responses.protocols,
-  }),
   firstRequest,
   launchSettings,
   gatewaySettings,

@@ -27,33 +27,29 @@ export function probedOf(
 }
 
 /**
- * The installed client as the sender of requests: its first ones with these files, and the headers that the user has
+ * The installed client as the sender of a request: its first one with these files, and the headers that the user has
  * added in them.
  */
-export async function loadSenders(
+export async function senderOf(
   session: Session,
   client: Client,
   { files, ...program }: { readonly files: LoadedFiles } & InstalledProgram,
-): Promise<(probed: Probed) => Sender> {
-  const recordings = await client.loadRecordings()
+  probed: Probed,
+): Promise<Sender> {
   const { env } = session.platform.machine
-  return (probed) => {
-    const { protocol } = probed
-    const input = { ...program, env, ...probed }
-    const request = client.firstRequest(recordings, files, input)
-    const added = addedHeaders(client, files, request.addedHeaders)
-    // The gateway's error may contain what it received.
-    for (const { value, isSecret } of added) if (isSecret) session.hide(value)
-    return {
-      label: client.label,
-      keyHeader: client.sends.fixedKeyHeader?.[protocol],
-      accepts: recordings.accepts?.[protocol],
-      ...request,
-      headers: {
-        ...request.headers,
-        ...Object.fromEntries(added.map(({ name, value }) => [name, value])),
-      },
-    }
+  const request = await client.firstRequest(files, { ...program, env, ...probed })
+  const added = addedHeaders(client, files, request.addedHeaders)
+  // The gateway's error may contain what it received.
+  for (const { value, isSecret } of added) if (isSecret) session.hide(value)
+  return {
+    label: client.label,
+    keyHeader: client.sends.fixedKeyHeader?.[probed.protocol],
+    accepts: client.program.accepts?.[probed.protocol],
+    ...request,
+    headers: {
+      ...request.headers,
+      ...Object.fromEntries(added.map(({ name, value }) => [name, value])),
+    },
   }
 }
 
@@ -112,13 +108,18 @@ export async function firstRequestsOf(
   { client, program, input, resolved }: ResolvedChoice,
   files: LoadedFiles,
 ): Promise<readonly ProbeRequest[]> {
-  const senderFor = await loadSenders(session, client, { files, ...program })
-  return modelsToProve(resolved, catalogIn(input.gatewayInfo)).map(({ model, protocol }) => ({
-    model,
-    protocol,
-    unservedHint: model === resolved.probeModel ? resolved.probeHint : undefined,
-    sender: senderFor(probedOf({ model, protocol }, resolved.offered)),
-  }))
+  const models = modelsToProve(resolved, catalogIn(input.gatewayInfo))
+  return Promise.all(
+    models.map(async ({ model, protocol }) => {
+      const probed = probedOf({ model, protocol }, resolved.offered)
+      return {
+        model,
+        protocol,
+        unservedHint: model === resolved.probeModel ? resolved.probeHint : undefined,
+        sender: await senderOf(session, client, { files, ...program }, probed),
+      }
+    }),
+  )
 }
 
 /** The client's request for the next model of its list. */
@@ -128,6 +129,6 @@ export async function sampleRequestOf(
   files: LoadedFiles,
 ): Promise<ProbeRequest | undefined> {
   if (nextSample === undefined) return undefined
-  const senderFor = await loadSenders(session, client, { files, ...program })
-  return { ...nextSample, sender: senderFor(nextSample) }
+  const sender = await senderOf(session, client, { files, ...program }, nextSample)
+  return { ...nextSample, sender }
 }

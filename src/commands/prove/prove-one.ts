@@ -66,7 +66,7 @@ interface OneQuestion<Choice> {
   /** The best choice with what is known of the gateway. @throws UserError why there is none */
   readonly choose: (known: GatewayInfo) => Choice
   /** Absent: what the client sends besides messages and tools is not known. */
-  readonly senderFor?: (probed: Probed) => Sender
+  readonly senderFor?: (probed: Probed) => Promise<Sender>
 }
 
 /**
@@ -81,9 +81,9 @@ export async function proveOne<
   session: Session,
   { requester, model, choose, senderFor }: OneQuestion<Choice>,
 ): Promise<{ readonly access: GatewayAccess; readonly choice: Choice }> {
-  const requestOf = ({ probeModel: model, protocol, offered }: Choice) => {
+  const requestOf = async ({ probeModel: model, protocol, offered }: Choice) => {
     const asked = { model, protocol }
-    return { ...asked, sender: senderFor?.(probedOf(asked, offered)) }
+    return { ...asked, sender: await senderFor?.(probedOf(asked, offered)) }
   }
   const rejected: RejectedModel[] = []
   const { list, answers, access, fault } = await prove<Choice>(session, requester, {
@@ -95,7 +95,7 @@ export async function proveOne<
       return [
         {
           first: () => chooseOrExplain(known(), choose),
-          requestsOf: (choice) => [requestOf(choice)],
+          requestsOf: async (choice) => [await requestOf(choice)],
           next: (choice, [rejection]) => {
             if (rejection === undefined || !mayHelp('protocol', rejection.error)) return undefined
             rejected.push(rejection)

@@ -237,13 +237,11 @@ describe('the first request asks for thinking', () => {
     ['gpt-5.4', 'adaptive'],
   ])('with %s it is %s', async (model, type) => {
     const client = byId('claude')
-    const recordings = await client.loadRecordings()
     const files = filesOf(client, aMachine(), {})
     for (const version of ['2.1.197', '2.1.330']) {
       const asking = { model, protocol: 'messages', version, env: {} } as const
-      expect(client.firstRequest(recordings, files, asking).body['thinking']).toMatchObject({
-        type,
-      })
+      const { body } = await client.firstRequest(files, asking)
+      expect(body['thinking']).toMatchObject({ type })
     }
   })
 })

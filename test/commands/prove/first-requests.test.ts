@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { loadSenders, readableFiles } from '../../../src/commands/prove/first-requests.ts'
+import { readableFiles, senderOf } from '../../../src/commands/prove/first-requests.ts'
 import type { Session } from '../../../src/commands/screen/session.ts'
 import { aMachine, byId, filesOf } from '../../client-modules/support.ts'
 import { aHome } from '../../support/home.ts'
@@ -20,8 +20,8 @@ http_headers = { "X-Team" = "red-7", "X-Proxy-Token" = "s3cret-0123" }
     ...session,
     hide: (secret: string) => hidden.push(secret),
   } as unknown as Session
-  const senderFor = await loadSenders(recorder, client, { files, version: undefined })
-  const { headers } = senderFor({ model: 'gpt-5.6-sol', protocol: 'responses' })
+  const probed = { model: 'gpt-5.6-sol', protocol: 'responses' } as const
+  const { headers } = await senderOf(recorder, client, { files }, probed)
   expect(headers).toMatchObject({ 'x-team': 'red-7', 'x-proxy-token': 's3cret-0123' })
   expect(hidden).toEqual(['s3cret-0123'])
 })

@@ -16,6 +16,7 @@ import {
   type Seen,
   sendJson,
 } from '../../gateway/forged.ts'
+import { isRecorded } from '../../support/fixtures.ts'
 import { session } from './session.ts'
 
 function proofOf(
@@ -358,9 +359,7 @@ describe('the check of a rejected client sends one request for each protocol', a
     return names.find((name) => name in JSON.parse(body))
   }
 
-  // Until the first request of a client is recorded, a probe sends a minimal one.
-  const recordings = await Promise.all(clients.map((client) => client.loadRecordings()))
-  const recordedClients = clients.filter((_, index) => recordings[index]!.requests.length > 0)
+  const recordedClients = clients.filter(({ family }) => isRecorded(family))
 
   const reasons = ['with its name', 'without a reason']
   const cases = recordedClients.flatMap((client) =>

@@ -42,12 +42,10 @@ function answerOf(protocol: Protocol, name: string): HttpResponse {
   }
 }
 
-const all = (await loadAllClients()).map(async ({ id, label, loadRecordings }) => ({
-  id,
-  label,
-  accepts: (await loadRecordings()).accepts,
-}))
-const clients = (await Promise.all(all)).filter(({ accepts }) => accepts)
+const all = await loadAllClients()
+const clients = all
+  .map(({ id, label, program }) => ({ id, label, accepts: program.accepts }))
+  .filter(({ accepts }) => accepts)
 
 /** The case of another name that shows the same flaw. */
 const caseOf: Partial<Record<string, string>> = {
