@@ -199,14 +199,23 @@ test('if one of several clients cannot use the gateway, the hint sets up the oth
     return hint.replace('Set up the clients that can: ', '')
   }
   const clients = 'setup codex cline'
-  expect(await commandFor(clients, url)).toBe(`repoint setup codex --base-url ${url}`)
-  const named = `repoint setup codex --base-url ${url} --name work`
+  expect(await commandFor(clients, url)).toBe(`repoint codex --base-url ${url}`)
+  const named = `repoint codex --base-url ${url} --name work`
   expect(await commandFor(`${clients} --name work`, url)).toBe(named)
 
   expect((await run(home, named.replace('repoint ', ''))).status).toBe(0)
   const saved = 'repoint use work codex'
   expect(await commandFor(`${clients} --name work`, url)).toBe(saved)
   expect((await run(home, saved.replace('repoint ', ''))).status).toBe(0)
+
+  const hintOfOther = async () => (await run(home, 'cline --name work', url)).json['error']
+  const hint = (command: string) => ({ hint: expect.stringContaining(`work: ${command} `) })
+  expect(await hintOfOther()).toMatchObject(hint('repoint use work opencode'))
+
+  const file = '.local/state/repoint/gateways.json'
+  home.put(file, home.text(file).replaceAll(canary, 'sk-an-earlier-key-0123456789'))
+  expect(await commandFor(`${clients} --name work`, url)).toBe(named)
+  expect(await hintOfOther()).toMatchObject(hint(named.replace('codex', 'opencode')))
 })
 
 function withoutState(files: Record<string, string>) {

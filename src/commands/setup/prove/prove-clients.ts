@@ -50,6 +50,7 @@ import {
 } from '../../prove/first-requests.ts'
 import { type Answer, type Ask, prove } from '../../prove/prove.ts'
 import { type ResolvedChoice, resolveClient } from '../../resolve/client-choice.ts'
+import type { Session } from '../../screen/session.ts'
 import { canAskUser, type ReachedGateway, requestedOptions, type SetupContext } from '../context.ts'
 import { withModelFromUser } from './ask-for-model.ts'
 import { chooseAgain } from './choose-again.ts'
@@ -440,14 +441,24 @@ async function errorNamingOtherClients(
   if (isOtherNative && mayHaveNative !== false) hints.push('Name another model: {--model ID}.')
   if (first !== undefined) {
     const orMore = more.length === 0 ? '' : ` (or ${more.join(', ')})`
-    const { access } = gateway.requester
-    const saved = savedGatewayFor(context.session.platform, access)
-    const command = saved
-      ? `repoint use ${saved.name} ${first}`
-      : `repoint ${first} --base-url ${access.address}`
+    const command = setupCommand(context.session, [first], gateway.requester.access)
     hints.push(`Another client may work: ${command}${orMore}`)
   }
   return error.with({ hint: hints.join(' '), cause: error })
+}
+
+/** The command that sets clients up with this gateway: by its name if it is saved with this key. */
+export function setupCommand(
+  session: Session,
+  ids: readonly string[],
+  access: GatewayAccess,
+): string {
+  const saved = savedGatewayFor(session.platform, access)
+  if (saved?.key === access.key) return `repoint use ${saved.name} ${ids.join(' ')}`
+
+  const command = ids.length === 1 ? 'repoint' : 'repoint setup'
+  const name = access.name === undefined ? '' : ` --name ${access.name}`
+  return `${command} ${ids.join(' ')} --base-url ${access.address}${name}`
 }
 
 /**

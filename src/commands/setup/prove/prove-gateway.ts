@@ -28,7 +28,7 @@ import type { ImportLink } from '../../../gateway/input/link.ts'
 import { traitsOf } from '../../../gateway/judge/traits.ts'
 import { supportsProtocol } from '../../../gateway/models/rules.ts'
 import { type Gateway, type GatewayAccess, protocols } from '../../../gateway/types.ts'
-import { expectNameIsFree, savedGatewayFor } from '../../../state/save-gateway.ts'
+import { expectNameIsFree } from '../../../state/save-gateway.ts'
 import { counted, listWords, withoutRequestId } from '../../../text.ts'
 import { expectWritable } from '../../client-state/check-files.ts'
 import { readClientFiles } from '../../client-state/client-files.ts'
@@ -45,7 +45,13 @@ import {
 } from '../context.ts'
 import { nothingToPickFrom } from './ask-for-model.ts'
 import { expectUsable, installedProgram, programFindings, startPrograms } from './programs.ts'
-import { openGateway, type ProvenChoice, type ProvenSetup, proveClients } from './prove-clients.ts'
+import {
+  openGateway,
+  type ProvenChoice,
+  type ProvenSetup,
+  proveClients,
+  setupCommand,
+} from './prove-clients.ts'
 import { firstPreset, nextPreset } from './try-presets.ts'
 
 /** How often the user may type an address or a key that does not work. */
@@ -202,14 +208,8 @@ function errorNamingWorkingClients(
   { session, choices, access }: ProvenSetup,
 ): UserError {
   const { code, message, hint } = error
-  const { name, address, key } = access
-  const ids = choices.map(({ client }) => client.id).join(' ')
-  // This setup has saved nothing: the name can be new, or the saved gateway can have an earlier key.
-  const isSaved = name !== undefined && savedGatewayFor(session.platform, access)?.key === key
-  const withName = name === undefined ? '' : ` --name ${name}`
-  const command = isSaved
-    ? `repoint use ${name} ${ids}`
-    : `repoint setup ${ids} --base-url ${address}${withName}`
+  const ids = choices.map(({ client }) => client.id)
+  const command = setupCommand(session, ids, access)
 
   return new UserError({
     code,
