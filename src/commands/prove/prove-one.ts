@@ -97,7 +97,7 @@ export async function proveOne<
           first: () => chooseOrExplain(known(), choose),
           requestsOf: async (choice) => [await requestOf(choice)],
           next: (choice, [rejection]) => {
-            if (rejection === undefined || !mayHelp('protocol', rejection.error)) return undefined
+            if (!mayHelp('protocol', rejection.error)) return undefined
             rejected.push(rejection)
             return nextChoice({ choice, rejection, rejected }, () => choose(known()))
           },

@@ -21,6 +21,9 @@ import type { CatalogAnswer, GatewayAccess, Sender } from '../../gateway/types.t
 import type { Culprit } from '../../outcome-codes.ts'
 import type { Session } from '../screen/session.ts'
 
+/** What the gateway rejected of one choice. */
+export type Rejections = readonly [RejectedModel, ...RejectedModel[]]
+
 /** One question, usually of one client: does the gateway serve one of its choices? */
 export interface Ask<Choice> {
   /** The best choice. @throws UserError why there is none */
@@ -36,7 +39,7 @@ export interface Ask<Choice> {
    */
   readonly next?: (
     choice: Choice,
-    rejections: readonly RejectedModel[],
+    rejections: Rejections,
   ) => Choice | undefined | Promise<Choice | undefined>
   /** The choice with the answers to its samples. Absent: the client's files name no further models. */
   readonly withSamples?: (choice: Choice, samples: readonly Sample[]) => Choice
@@ -254,16 +257,16 @@ class Proving<Choice> {
       else rejections.push({ ...request, error: result.reason })
     }
 
-    const [rejection] = rejections
+    const [rejection, ...others] = rejections
+    if (rejection === undefined) return { kind: 'works', choice, results }
     try {
-      const next = await ask.next?.(choice, rejections)
+      const next = await ask.next?.(choice, [rejection, ...others])
       if (next !== undefined) return { kind: 'open', ask, choice: next }
     } catch (error) {
       const isVerdict = canContinueAfter(error) && !(error instanceof Skipped)
-      if (rejection === undefined || !isVerdict || concernsAll(error)) throw error
+      if (!isVerdict || concernsAll(error)) throw error
       return { kind: 'failed', error, rejected: { choice, rejection } }
     }
-    if (rejection === undefined) return { kind: 'works', choice, results }
     return { kind: 'failed', error: rejection.error, rejected: { choice, rejection } }
   }
 

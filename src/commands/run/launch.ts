@@ -170,9 +170,8 @@ async function choiceServed(
           const files = plannedFiles(before, choice, requester.access, providerId)
           return firstRequestsOf(session, choice, files)
         },
-        next: (choice, rejections) => {
-          const [rejection] = rejections
-          if (rejection === undefined || !mayHelp('protocol', rejection.error)) return undefined
+        next: (choice, [rejection]) => {
+          if (!mayHelp('protocol', rejection.error)) return undefined
           rejected.push(rejection)
           let next: ResolvedChoice | undefined
           const resolved = nextChoice({ choice: choice.resolved, rejection, rejected }, () => {

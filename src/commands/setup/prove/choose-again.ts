@@ -26,6 +26,7 @@ import { asSentence } from '../../../text.ts'
 import { expectTrustedBy } from '../../client-state/certificates.ts'
 import { isInstalled } from '../../client-state/program/installed-program.ts'
 import { optionsOfFlag } from '../../command-line/client-flags.ts'
+import type { Rejections } from '../../prove/prove.ts'
 import { type ResolvedChoice, resolveClient, resolveOrThrow } from '../../resolve/client-choice.ts'
 import { canAskUser, type ReachedGateway, requestedOptions, type SetupContext } from '../context.ts'
 import { askForOtherModel } from './ask-for-model.ts'
@@ -39,12 +40,11 @@ interface ProbedClient {
   readonly context: SetupContext
   readonly gateway: ReachedGateway
   readonly choice: ResolvedChoice
-  readonly rejections: readonly RejectedModel[]
+  readonly rejections: Rejections
 }
 
 /**
- * Tries the rows of docs/choosing-models.md in their order. Undefined: the gateway rejected nothing, or nothing else
- * may help.
+ * Tries the rows of docs/choosing-models.md in their order. Undefined: nothing else may help.
  *
  * @throws UserError if the client can use its models over no protocol, and no other model replaces them
  * @throws Skipped
@@ -61,8 +61,7 @@ export async function chooseAgain(probed: ProbedClient): Promise<ResolvedChoice 
   if (otherModels !== undefined) return otherModels
 
   // Without this error, step 4 would report only the last rejection.
-  const verdict = sameModels ?? probed.rejections[0]?.error
-  return verdict && askClientThenUser(probed, verdict)
+  return askClientThenUser(probed, sameModels ?? probed.rejections[0].error)
 }
 
 /**
@@ -82,7 +81,7 @@ async function askClientThenUser(
   const [rejection] = rejections
 
   let verdict = reason
-  const isForClient = rejection !== undefined && mayHelp('client', rejection.error)
+  const isForClient = mayHelp('client', rejection.error)
   if (isForClient && !policy.asksClient && isInstalled(session, client))
     verdict = reason.with({
       message: `${asSentence(reason.message)} repoint did not ask ${client.label} itself`,
@@ -103,7 +102,7 @@ async function askClientThenUser(
   }
 
   const otherModels = await tryModelFromUser(probed, verdict)
-  if (otherModels === undefined && verdict !== rejection?.error) throw verdict
+  if (otherModels === undefined && verdict !== rejection.error) throw verdict
   return otherModels
 }
 

@@ -287,8 +287,7 @@ function askOf(
     },
     requestsOf: (choice) =>
       choice.answered ? [] : firstRequestsOf(session, choice, filesAfter(choice)),
-    next: async (choice, rejections) =>
-      choice.answered ? undefined : chooseAgain({ context, gateway, choice, rejections }),
+    next: (choice, rejections) => chooseAgain({ context, gateway, choice, rejections }),
     ...(context.policy.provesLists && {
       withSamples: (choice, samples) =>
         choice.answered ? choice : withSamples(gateway, choice, samples),
