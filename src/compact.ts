@@ -1,5 +1,5 @@
 /** The members of `value` that are not undefined. */
-export type Compact<T> = {
+type Compact<T> = {
   [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name]
 } & {
   [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>

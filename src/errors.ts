@@ -105,7 +105,7 @@ export function refuseBlocked(findings: readonly Finding[]): void {
 }
 
 /** The document that `--json` prints for a failure. */
-export interface ErrorDocument {
+interface ErrorDocument {
   /** Null if the user did not type a known command. */
   readonly command: string | null
   /** Whether files were changed, or may have been. */
@@ -149,7 +149,7 @@ function asUserError(error: unknown): UserError {
   })
 }
 
-export interface ErrorFormat {
+interface ErrorFormat {
   readonly json: boolean
   /** Masks secrets in a text. */
   readonly redact: (text: string) => string

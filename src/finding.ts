@@ -46,7 +46,7 @@ export interface Finding {
  * - `untested-setting`: a file of the folder has a setting that may do the same. `run` asks on a terminal.
  * - `other-tool`: another tool wrote the settings in use.
  */
-export type Topic =
+type Topic =
   | 'broken'
   | 'unwritable'
   | 'key-missing'

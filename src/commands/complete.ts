@@ -4,13 +4,13 @@ import { unmaskedGatewaysIfReadable } from '../state/saved-gateways.ts'
 import { ForeignArgument, GatewayArgument } from './command-line/arguments.ts'
 import { commandOf } from './command-line/command.ts'
 
-export interface Candidate {
+interface Candidate {
   readonly word: string
   readonly description: string
 }
 
 /** The candidates for a word. `files`: the shell completes file names itself. */
-export type Completion = readonly Candidate[] | 'files'
+type Completion = readonly Candidate[] | 'files'
 
 function define() {
   return new Command('complete')
@@ -47,7 +47,7 @@ interface OtherWords {
 }
 
 /** The candidates for the word `typed` after `words`. */
-export function completionOf(
+function completionOf(
   program: CommandUnknownOpts,
   words: readonly string[],
   typed: string,

@@ -12,7 +12,7 @@ import {
 } from './types.ts'
 import { plainKey, showPath as showKey } from './values/paths.ts'
 
-export interface DescribeOptions {
+interface DescribeOptions {
   /** Formats a path, for example with `~` for the home folder. */
   readonly showPath: (path: string) => string
 }

@@ -8,7 +8,7 @@ import type { Bytes } from './types.ts'
 export const maxConfigBytes = 12_000_000
 
 /** A file's text without its byte order mark. */
-export interface DecodedText {
+interface DecodedText {
   readonly text: string
   readonly hasBom: boolean
 }

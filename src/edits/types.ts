@@ -78,7 +78,7 @@ export function removeFromList(list: readonly string[], element: string): Settin
  * `json` accepts comments and trailing commas; `json5` also accepts unquoted names and single quotes. `key`: the file
  * is a key and nothing else, and its one setting is `key`.
  */
-export type FileFormat = 'toml' | 'json' | 'json5' | 'key'
+type FileFormat = 'toml' | 'json' | 'json5' | 'key'
 
 /**
  * What a run would do to one file, as plain data. A client module creates it, `describe.ts` formats it,

@@ -1,7 +1,7 @@
 import rows from './hosts.json' with { type: 'json' }
 
 /** A known host. It tells repoint only where to look first: the gateway's answers decide. */
-export interface KnownHost {
+interface KnownHost {
   readonly name: string
   /** `*` matches any part of the host. */
   readonly host: string

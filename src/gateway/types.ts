@@ -200,7 +200,7 @@ export interface GatewayAccess extends Gateway {
 }
 
 /** The state that the requests to one host share. A host that answers none of them is silent. */
-export interface HostState {
+interface HostState {
   hasAnswered: boolean
   /** When the first GET request started, by `performance.now()`. A host answers it without loading a model. */
   firstGetAt?: number

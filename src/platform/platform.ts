@@ -42,7 +42,7 @@ export interface Machine {
   readonly cwd: string
 }
 
-export interface Clock {
+interface Clock {
   now(): Date
 }
 

@@ -32,7 +32,7 @@ type SearchQuestion = Parameters<Ask['search']>[0]
 type AnswerCheck = (answer: string) => true | string
 
 /** An answer. Undefined if it was rejected, and the terminal shows why. */
-export type TypedAnswer = Promise<string | undefined>
+type TypedAnswer = Promise<string | undefined>
 
 export function askInput(
   { message, default: defaultAnswer, validate }: Parameters<Ask['input']>[0],

@@ -14,11 +14,11 @@ import { expectGatewayName, unmaskedGatewaysIfReadable } from './saved-gateways.
 import { changeList, type ListChange } from './saved-list.ts'
 
 /** A probe that the gateway has answered. */
-export interface AnsweredProbe extends ModelAndProtocol {
+interface AnsweredProbe extends ModelAndProtocol {
   readonly safeguards: SafeguardsAnswer
 }
 
-export interface GatewayToSave {
+interface GatewayToSave {
   /** Without a name, `saveGateway` chooses one. */
   readonly access: Omit<GatewayAccess, 'env' | 'signal'>
   readonly proof?: AnsweredProbe

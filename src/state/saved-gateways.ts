@@ -24,7 +24,7 @@ import { gatewayList, gatewayNamePattern, type SavedGateway } from './gateway-li
 import { readList } from './saved-list.ts'
 
 /** A command's session: it masks the keys and secret headers of the gateways that it reads. */
-export interface MaskingSession {
+interface MaskingSession {
   readonly platform: World
   readonly hide: (secret: string) => void
 }

@@ -20,7 +20,7 @@ import { undoFile } from './undo/undo-file.ts'
 import { undoRun } from './undo/undo-runs.ts'
 import { isSafe } from './undo/undo-safety.ts'
 
-export interface FilesBeforeRuns {
+interface FilesBeforeRuns {
   /** The files as they were then. A file that no run recorded is missing. */
   readonly recorded: FileContents
   /** The files of today without what repoint changed since then. What others changed stays. */

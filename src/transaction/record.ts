@@ -184,7 +184,7 @@ function hasOnlyKey({ settings }: Pick<RecordedFile, 'settings'>): boolean {
 }
 
 /** Which file of a client is written first. `any`: they do not hold both its key and its address. */
-export type WriteOrder = 'key-first' | 'address-first' | 'any'
+type WriteOrder = 'key-first' | 'address-first' | 'any'
 
 /**
  * The order in which a run writes the files of one client. The kind of the run does not say it: an undo of

@@ -124,7 +124,7 @@ export interface ClientModule {
 }
 
 /** The parts of a request that a client's settings can add. */
-export interface SendingRules {
+interface SendingRules {
   readonly headers: boolean
   /** The client can send query parameters. */
   readonly queries?: true

@@ -82,7 +82,7 @@ export interface FolderFiles {
 }
 
 /** The texts that a client's own reader replaces. null: none. */
-export interface Interpolation {
+interface Interpolation {
   /** The texts in IDs, names of models and addresses. */
   readonly names: RegExp | null
   /** The texts in API keys and values of headers. */
@@ -114,7 +114,7 @@ export interface HarmfulVariable extends Pick<Finding, 'code' | 'severity'> {
 }
 
 /** Environment variables that point a client at a gateway, whatever its files say. */
-export interface GatewayVariables {
+interface GatewayVariables {
   readonly addresses: readonly string[]
   /** Keys, and the models of a gateway. */
   readonly others: readonly string[]

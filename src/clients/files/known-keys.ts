@@ -34,7 +34,7 @@ export interface KeyPlace {
  * Whether files can be searched for a key. A short word, such as `ollama` or `lm-studio`, is also a name, and a
  * usual value for servers that need no key.
  */
-export function isSearchable(key: string): boolean {
+function isSearchable(key: string): boolean {
   return key.length >= 8 && /\d/.test(key) && !/\s/.test(key)
 }
 

@@ -15,7 +15,7 @@ import { brokenText, type ParsedFile, parseFile, withoutValues } from './parse-f
 import type { Table } from './tables.ts'
 
 /** How a client reads JSON. serde_json and JSON.parse accept none of this. For another format only `problemIn` counts. */
-export interface JsonReader {
+interface JsonReader {
   /** Claude Code accepts a byte order mark, Codex does not. */
   readonly allowsBom?: boolean
   readonly allowsComments?: boolean

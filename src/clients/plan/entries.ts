@@ -29,7 +29,7 @@ export interface EntryMember extends SettingChange {
 }
 
 /** The entry for a model that the file has now. */
-export interface PresentEntry {
+interface PresentEntry {
   readonly path: SettingPath
   /** Empty: the entry is new. */
   readonly now: Table
@@ -99,7 +99,7 @@ export function writtenAbility(
 }
 
 /** An entry of the file that the setup does not write. */
-export interface OtherEntry {
+interface OtherEntry {
   readonly path: SettingPath
   /** Its address is not the target's. */
   readonly isOtherGateway: boolean

@@ -28,7 +28,7 @@ export interface ModelTable {
 }
 
 /** The names of the tables and of a member: `models` and `provider`. */
-export interface ModelTableNames {
+interface ModelTableNames {
   readonly tables: string
   readonly provider: string
 }

@@ -135,7 +135,7 @@ export function gatewayOfLastSetup(
 }
 
 /** What someone else changed in a client's files since its last setup, and what would restore it. */
-export interface Drift {
+interface Drift {
   /** Why the client does not use what the setup wrote, in words. */
   readonly reasons: readonly string[]
   /** The names of the settings, their files, and the run that wrote them: for people. */

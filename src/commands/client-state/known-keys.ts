@@ -150,7 +150,7 @@ function isUsersOwn(
   )
 }
 
-export const leftKeyCode = 'client-key-left'
+const leftKeyCode = 'client-key-left'
 
 /** Reports the keys that are in a client's files without their gateway. */
 export function leftKeyFindings(

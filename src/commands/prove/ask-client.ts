@@ -46,7 +46,7 @@ const maxShown = 600
  *     fails, and its words have the status of a response      rejected   by the gateway, too
  *     fails otherwise, does not start, takes too long         failed     says nothing about the gateway
  */
-export interface ClientSaid {
+interface ClientSaid {
   readonly kind: 'answered' | 'rejected' | 'failed'
   /** Its answer, or why there is none: `failed with status 1: 401 Invalid token`. */
   readonly words: string

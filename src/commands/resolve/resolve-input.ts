@@ -46,7 +46,7 @@ export function findEarlierSetups(
 }
 
 /** What decides a client's options, in addition to the gateway. */
-export interface OptionSources {
+interface OptionSources {
   /** What the user requests now. */
   readonly requested: ClientOptions
   readonly earlier: EarlierSetup | undefined

@@ -89,7 +89,7 @@ export function describeRun(run: RunRecord, runs: Runs, now: Date): string {
 }
 
 /** `Codex's setup`: the description of a run without the time. */
-export function whatItDid(run: RunRecord, runs: Runs): string {
+function whatItDid(run: RunRecord, runs: Runs): string {
   if (isUndoOrRedo(run)) return `the ${run.kind} of ${whatWasUndone(run, runs)}`
 
   const earlier = (run.mergedRuns ?? 1) - 1

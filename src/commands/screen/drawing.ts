@@ -3,7 +3,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { isUtf8, minWrapColumns, wrapWords } from '../../text.ts'
 
 /** How to print text at its destination. Colour only repeats the meaning of a word or a sign. */
-export interface TextStyle {
+interface TextStyle {
   readonly hasColour: boolean
   /** Whether the destination can show more than ASCII. */
   readonly isUtf8: boolean
@@ -79,7 +79,7 @@ function toAscii(text: string): string {
 }
 
 /** Pads a text to a width in display cells: a Chinese character has two, a combining accent none. */
-export function padCells(text: string, width: number): string {
+function padCells(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - cells(text)))
 }
 

@@ -12,7 +12,7 @@ export interface TypedCommand {
 }
 
 /** What a hint is about. */
-export interface HintSubject {
+interface HintSubject {
   /** The ID of the client. */
   readonly client?: string
   /** The saved gateway that the command names. It has its own address, key and headers. */

@@ -47,7 +47,7 @@ export interface Container {
 }
 
 /** How a container separates its members. */
-export type ContainerKind =
+type ContainerKind =
   /** TOML: one line for each member, below a header or above all headers. */
   | 'lines'
   /** TOML: braces with commas, on one line. */

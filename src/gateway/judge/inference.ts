@@ -10,7 +10,7 @@ import type { HttpResponse } from './types.ts'
  * `answered`: an answer in the protocol's format, with these flaws. One of them may be an error after some
  * text. `failed`: an error inside a stream. `foreign`: something else.
  */
-export type Inference =
+type Inference =
   | { readonly kind: 'answered'; readonly flaws: readonly Flaw[]; readonly error?: unknown }
   | { readonly kind: 'foreign' }
   | { readonly kind: 'failed'; readonly error: unknown }

@@ -10,7 +10,7 @@ export function isCatalogBody(body: string): boolean {
 }
 
 /** A page of a catalog. Most catalogs have only one. */
-export interface CatalogPage {
+interface CatalogPage {
   readonly models: readonly CatalogModel[]
   /** The number of models that were skipped because their ID is unsafe in a file. */
   readonly skipped: number

@@ -6,7 +6,7 @@ import type { CatalogModel } from '../types.ts'
 import { compareVersions, dateAtEnd, plainModelName } from './ids.ts'
 
 /** The parts of a GPT model's ID. They are only used to rank and group IDs, never to compose one. */
-export interface GptId {
+interface GptId {
   /** `[5, 6]` for `gpt-5.6-sol`. Compared as numbers, so 5.10 is newer than 5.9. */
   readonly family: readonly number[]
   /** `sol`, `terra`, `luna`, `mini`, …; empty for the short family ID. */

@@ -1,7 +1,7 @@
 import { asObject, isFilledText, jsonIn } from '../foreign-text.ts'
 
 /** The response with one page of a list of models. */
-export interface CatalogResponse {
+interface CatalogResponse {
   /** The address of the page. */
   readonly url: string
   /** The names are in lower case. */
@@ -10,7 +10,7 @@ export interface CatalogResponse {
 }
 
 /** How much of the list has been read. */
-export interface PageProgress {
+interface PageProgress {
   /** The number of entries on this page. */
   readonly onPage: number
   /** The number of entries on all pages so far. */

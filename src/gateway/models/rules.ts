@@ -20,7 +20,7 @@ export interface ModelWithReason {
 }
 
 /** GPT models by strength, for a client that needs several. Undefined if no rule applies. */
-export type GptTiers = Readonly<Record<'best' | 'balanced' | 'small', ModelWithReason | undefined>>
+type GptTiers = Readonly<Record<'best' | 'balanced' | 'small', ModelWithReason | undefined>>
 
 export function catalogEntry(
   catalog: Catalog | undefined,

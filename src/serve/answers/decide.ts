@@ -327,7 +327,7 @@ function checkOf({ error }: FaultEffects): GatewayCheck {
 }
 
 /** Returns the result of `work`, or the `RequestRejection` that it throws. */
-export function catchRejection<Result>(work: () => Result): Result | RequestRejection {
+function catchRejection<Result>(work: () => Result): Result | RequestRejection {
   try {
     return work()
   } catch (error) {

@@ -44,4 +44,4 @@ export interface AnswerFacts {
   readonly isBeta?: boolean
 }
 
-export type StreamFailure = Pick<Failure, 'message' | 'type' | 'code' | 'param'>
+type StreamFailure = Pick<Failure, 'message' | 'type' | 'code' | 'param'>

@@ -88,7 +88,7 @@ function isGatewayError(name: FaultName): name is GatewayErrorName {
 }
 
 /** The part of a request that a fault is matched against. */
-export interface FaultTarget {
+interface FaultTarget {
   readonly route: 'models' | Protocol
   readonly model: string | undefined
 }

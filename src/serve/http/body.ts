@@ -6,7 +6,7 @@ import { Decompress } from 'fzstd'
 import { maxLoggedBody } from '../log/request-log.ts'
 
 /** Why there is no body. `wrong-encoding`: it is not encoded as its header says. */
-export type BodyProblem = 'too-large' | 'disconnected' | 'wrong-encoding'
+type BodyProblem = 'too-large' | 'disconnected' | 'wrong-encoding'
 
 /** How many pieces are joined at a time. A piece of one byte takes 350 bytes of memory. */
 const piecesPerBlock = 1024

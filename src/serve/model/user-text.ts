@@ -27,7 +27,7 @@ export function lastUserText(turns: readonly Turn[]): string {
  * Removes a client's notes around a text: `<system-reminder>`, `<environment_context>`, or Copilot
  * 1.0.102's `<current_datetime>…</current_datetime>` at the start of the prompt (2026-11-23).
  */
-export function removeNotes(text: string): string {
+function removeNotes(text: string): string {
   if (firstMarkPattern.test(text) && lastMarkPattern.test(text.slice(-maxNoteEndLength))) return ''
   const prompt = promptTagPattern.exec(text)?.[1]?.trim() ?? text
   return removeLastNotes(removeFirstNotes(prompt.replace(timePrefixPattern, '')))

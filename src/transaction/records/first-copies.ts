@@ -29,7 +29,7 @@ export interface FirstCopies {
   readonly files: readonly FirstCopy[]
 }
 
-export interface FirstCopy {
+interface FirstCopy {
   /** The first run of the client in this installation: all of its files have the same. */
   readonly firstRun: Pick<RunRecord, 'id' | 'at' | 'home'>
   /** The version before that run. Null: there was no file. */

@@ -29,7 +29,7 @@ import { readRecords, recordNames, removeRecords } from './records.ts'
 import type { StatePaths } from './state-folder.ts'
 
 /** How many runs stay recorded. */
-export const maxRuns = 100
+const maxRuns = 100
 
 /**
  * Remembers the first copies of the recorded files, and removes the oldest records if there are too many. Removes none

@@ -33,7 +33,7 @@ const recordNamePattern = /^run-.+\.json$/
  */
 const maxRecordBytes = 100_000_000
 
-export interface RunList {
+interface RunList {
   /** Newest first. */
   readonly runs: readonly RunRecord[]
   /** The paths of records that are damaged or of another version, newest first. */

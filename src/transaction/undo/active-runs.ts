@@ -142,6 +142,6 @@ export function isSelected(client: string, clients: readonly string[] | undefine
 }
 
 /** A string for a part of a run, as the key of a set or a map. */
-export function partKey({ run, client }: RunPart): string {
+function partKey({ run, client }: RunPart): string {
   return `${run} ${client}`
 }

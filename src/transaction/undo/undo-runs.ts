@@ -141,7 +141,7 @@ function mergeSettings(older: RecordedFile, newer: RecordedFile): RecordedFile['
  *
  * @param runs newest first
  */
-export function inUndoOrder(files: readonly RecordedFile[], runs: Runs): readonly RecordedFile[] {
+function inUndoOrder(files: readonly RecordedFile[], runs: Runs): readonly RecordedFile[] {
   const reversed = files.toReversed()
   return clientsOf(reversed).flatMap((client) => {
     const isOfClient = (file: RecordedFile) => file.client === client
