@@ -146,7 +146,7 @@ export interface ClientContext {
   /** The model IDs of the last catalog that repoint read. */
   readonly knownModels: readonly string[]
   /** The version of the installed client, if it is known. */
-  readonly version?: string | undefined
+  readonly version?: string
   /** Existing files that the user's shell reads at its start: see `shellProfilePaths`. */
   readonly shellProfiles: readonly { readonly path: string; readonly text: string }[]
   readonly world: ClientWorld

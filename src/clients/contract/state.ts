@@ -31,7 +31,7 @@ export interface Endpoint {
   readonly baseUrl?: string
   readonly key?: string
   /** Where a key comes from that no file holds. `elsewhere`: the client runs a program or reads another file. */
-  readonly keyFrom?: { readonly variable: string } | 'elsewhere' | undefined
+  readonly keyFrom?: { readonly variable: string } | 'elsewhere'
   readonly keyHeader: KeyHeader
   readonly headers?: readonly ExtraHeader[]
   readonly query?: readonly QueryParameter[]
