@@ -60,10 +60,26 @@ describe('which', () => {
     expect(findProgram(here, 'claude', found(['./claude']))).toBeUndefined()
   })
 
-  test('on Windows tries the extensions of PATHEXT, whatever the case of Path', () => {
-    const env = { Path: 'C:\\a;C:\\b', PATHEXT: '.EXE;.CMD' }
+  describe('on Windows', () => {
+    const env = { Path: 'C:\\a;b;C:\\c', PATHEXT: '.COM;.EXE;.BAT;.CMD' }
     const windows: Machine = { ...machine, os: 'win32', env }
-    expect(findProgram(windows, 'codex', found(['C:\\b\\codex.CMD']))).toBe('C:\\b\\codex.CMD')
+
+    test('finds the .cmd shim that npm installs, whatever the case of Path', () => {
+      expect(findProgram(windows, 'codex', found(['C:\\c\\codex.CMD']))).toBe('C:\\c\\codex.CMD')
+    })
+
+    test('prefers a program over a shim in the same folder, and searches no relative folder', () => {
+      const asked: string[] = []
+      findProgram(windows, 'codex', (path) => {
+        asked.push(path)
+        return false
+      })
+      expect(asked).toEqual(
+        ['C:\\a', 'C:\\c'].flatMap((folder) =>
+          ['COM', 'EXE', 'BAT', 'CMD'].map((extension) => `${folder}\\codex.${extension}`),
+        ),
+      )
+    })
   })
 })
 
