@@ -4,7 +4,6 @@ import { pairSweeps } from '../support/pair-machines.ts'
 
 const faults = [
   { code: 'ENOSPC', expected: 'disk-full' },
-  { code: 'EDQUOT', expected: 'disk-full' },
   { code: 'EACCES', expected: 'not-permitted' },
   { code: 'EIO', expected: 'io-failed' },
 ]

@@ -2,8 +2,6 @@ import { readdirSync, readFileSync, renameSync, statSync, writeFileSync } from '
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../../src/transaction/apply-plan.ts'
 import { sha256Of } from '../../../src/transaction/files.ts'
-import { applyRollback, planRollback } from '../../../src/transaction/plan-rollback.ts'
-import type { World } from '../../../src/transaction/record.ts'
 import {
   contentsIfAvailable,
   readBlob,
@@ -12,8 +10,8 @@ import {
 import { limitRuns } from '../../../src/transaction/records/prune.ts'
 import { listRuns, removeUnusedBlobs } from '../../../src/transaction/records/records.ts'
 import { openState } from '../../../src/transaction/records/state-folder.ts'
-import { aPairPlan, aPlan, bytesOf, keysEdit } from '../../support/a-plan.ts'
-import { aHome, type Home } from '../../support/home.ts'
+import { aPairPlan, bytesOf } from '../../support/a-plan.ts'
+import { aHome } from '../../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../../support/world.ts'
 
 const part = '0123456789ab'
@@ -23,64 +21,6 @@ function throwing(code?: string) {
     throw Object.assign(new Error(code ?? 'ours'), code === undefined ? {} : { code })
   }
 }
-
-/** A world without the slow steps that other tests check: flushing, and a program for attributes. */
-function quickWorld(home: Home): World {
-  return withCalls(worldIn(home), {
-    fsync: () => {},
-    fsyncFolder: () => {},
-    copyAttributes: () => true,
-  })
-}
-
-describe('copies', () => {
-  test('take less space than their contents, and are restored to the byte', () => {
-    const long = `model = "0"\n${'# a long line of a configuration\n'.repeat(3_000)}`
-    const home = aHome({ '.codex/config.toml': long })
-    const world = worldIn(home)
-    const change = [{ path: ['model'], value: 'ours' }]
-    applyPlan(world, aPlan([keysEdit(sourceIn(home), '.codex/config.toml', change)]))
-    const { blobs } = openState(world)
-    for (const name of readdirSync(blobs))
-      expect(statSync(`${blobs}/${name}`).size).toBeLessThan(long.length / 10)
-    applyRollback(world, planRollback(world)!)
-    expect(home.text('.codex/config.toml')).toBe(long)
-  })
-
-  test('of many runs of a large configuration are bounded, and undone exactly', () => {
-    const random = Array.from(
-      { length: 1_200 },
-      (_, line) => `k${line} = "${sha256Of(Buffer.from(String(line)))}"`,
-    )
-    const home = aHome({ '.codex/config.toml': `model = "0"\n${random.join('\n')}\n` })
-    const before = home.text('.codex/config.toml')
-    const world = quickWorld(home)
-    const path = home.at('.codex/config.toml')
-    const anEdit = keysEdit(sourceIn(aHome()), 'config.toml', [])
-    let text = before
-    // 20 more runs than the stack keeps.
-    for (let index = 1; index <= 120; index++) {
-      const after = before.replace('"0"', `"${index}"`)
-      const edit = {
-        ...anEdit,
-        path,
-        changes: [{ path: ['model'], value: String(index) }],
-        before: bytesOf(text),
-        after: bytesOf(after),
-      }
-      applyPlan(world, aPlan([edit]))
-      text = after
-    }
-    const { blobs } = openState(world)
-    const bytes = readdirSync(blobs).reduce(
-      (sum, name) => sum + statSync(`${blobs}/${name}`).size,
-      0,
-    )
-    expect(bytes).toBeLessThan(22_000_000)
-    applyRollback(world, planRollback(world, { which: { kind: 'all' } })!)
-    expect(home.text('.codex/config.toml')).toBe(before)
-  }, 120_000)
-})
 
 describe('a copy', () => {
   function aState() {
