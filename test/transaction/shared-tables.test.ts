@@ -93,7 +93,7 @@ describe('a client that cannot read what others wrote into our table', () => {
 })
 
 describe('drift that the user accepts', () => {
-  test('is recorded as a run that writes nothing, and a rollback restores the state before the first run', () => {
+  test('is recorded in private as a run that writes nothing, with its copy, and is part of a rollback', () => {
     const home = aHomeWhere((text) => text.replace('gpt-5.6-sol', 'gpt-5.4'))
     const meant = home.text(path)
     const edit = configEdit(sourceIn(home))
@@ -106,21 +106,13 @@ describe('drift that the user accepts', () => {
     const [file] = runs[0]!.files
     expect(file?.before).toEqual(file?.written)
     expect(file?.written?.sha256).not.toBe(runs[1]!.files[0]?.written?.sha256)
+    const world = worldIn(home)
+    expect(String(contentsOf(world, file!.written))).toBe(home.text(path))
+    const record = statePaths(world.machine).record(runs[0]!.id)
+    expect(world.files.lstat(record).mode & 0o777).toBe(0o600)
 
     rollBack(home, { which: { kind: 'all' } })
     expect(home.text(path)).toContain('model = "gpt-5.4"')
     expect(home.text(path)).not.toContain('gateway')
-  })
-  test('is saved as a copy for later undos, and its record is private', () => {
-    const home = aHomeWhere((text) => text.replace('gpt-5.6-sol', 'gpt-5.4'))
-    const edit = configEdit(sourceIn(home))
-    const world = worldIn(home)
-    acceptDrift(world, aPlan([{ ...edit, after: edit.before! }]))
-
-    const [run] = listRuns(world).runs
-    const copy = contentsOf(world, run!.files[0]!.written)
-    expect(new TextDecoder().decode(copy!)).toBe(home.text(path))
-    const record = statePaths(world.machine).record(run!.id)
-    expect(world.files.lstat(record).mode & 0o777).toBe(0o600)
   })
 })

@@ -187,15 +187,6 @@ describe('undo of a mode', () => {
     setModel(home, 'a')
     expect(planRollback(worldIn(home), toOriginal)?.files).toMatchObject([{ action: 'unchanged' }])
   })
-
-  test('the mode is restored with the contents', () => {
-    const home = aHome()
-    home.put(settings, '{}\n', 0o644)
-    setUp(home, [settingsEdit(sourceIn(home))])
-    expect(statSync(home.at(settings)).mode & 0o777).toBe(0o600)
-    rollBack(home)
-    expect(statSync(home.at(settings)).mode & 0o777).toBe(0o644)
-  })
 })
 
 describe('undo of a shared table', () => {
@@ -485,20 +476,6 @@ describe('the order of an undo', () => {
     expect(runs.map(({ id }) => id)).toEqual([third.id, first.id])
     expect(new Set(edits.map(({ client }) => client))).toEqual(new Set(['codex']))
   })
-
-  test('each rollback takes the newest run of a file', () => {
-    const home = aHome({ ...codexPair, [settings]: '{}\n' })
-    const before = home.snapshot()
-    setUp(home, [settingsEdit(sourceIn(home))])
-    const middle = home.snapshot()
-    setModel(home, 'second')
-    const claude = planRollback(worldIn(home), { clients: ['claude'] })
-    expect(claude?.edits.map(({ path }) => path)).toEqual([home.at(settings)])
-    rollBack(home)
-    expect(home.snapshot()).toEqual(middle)
-    rollBack(home)
-    expect(home.snapshot()).toEqual(before)
-  })
 })
 
 describe('folders that the runs created', () => {
@@ -582,17 +559,6 @@ describe('the runs that an undo selects', () => {
     expect(() => planRollback(worldIn(home), toOriginal)).toThrow(place)
     rollBack(home, { ...toOriginal, force: true })
     expect(home.text(config)).toBe(codexPair[config])
-  })
-
-  test('a file with scope whole that an undo kept is restored with force, and no other', () => {
-    const home = aHome(codexPair)
-    setUp(home, [authEdit(sourceIn(home))])
-    rollBack(home)
-    expect(planRollback(worldIn(home), { force: true })).toBeUndefined()
-    setUp(home, [authEdit(sourceIn(home))])
-    home.put(auth, newerLogin)
-    rmSync(home.at('.local/share'), { recursive: true, force: true })
-    expect(planRollback(worldIn(home))?.kept).toMatchObject([{ path: ['tokens'], why: 'newer' }])
   })
 
   test('a deleted file is reported at its run, and the next rollback goes one run further', () => {
