@@ -184,17 +184,6 @@ describe('an undo of an element', () => {
     })
   })
 
-  test('restores what we removed in a list that was rewritten', () => {
-    const before = '{ "enabled": ["x", "a"] }'
-    const undone = undo(
-      'json',
-      before,
-      removeFromList(list, 'x'),
-      () => '{"enabled":["a","theirs"]}',
-    )
-    expect(undone).toEqual({ text: '{"enabled":["x", "a","theirs"]}', kept: [] })
-  })
-
   test('restores what we removed from a list below a table', () => {
     const before = '{ "t": { "enabled": ["x", "a"] } }'
     const rewritten = '{"t":{"enabled":["a","theirs"]}}'
@@ -300,12 +289,6 @@ test('adds one element first and another last in the same list', () => {
   const first = { path: [...list, { element: 'x', isFirst: true as const }], value: 'x' }
   const written = json.edit(bytesOf('{"enabled":["a"]}'), [first, addToList(list, 'y')], 'FILE')
   expect(show(written)).toBe('{"enabled":["x","a","y"]}')
-})
-
-test('removes all equal elements from a list below a table', () => {
-  const changes = [removeFromList(['t', ...list], 'x')]
-  const written = json.edit(bytesOf('{"t":{"enabled":["x","a","x"]}}'), changes, 'FILE')
-  expect(show(written)).toBe('{"t":{"enabled":["a"]}}')
 })
 
 test('does not treat other values as a list of strings', () => {

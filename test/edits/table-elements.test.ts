@@ -249,14 +249,6 @@ describe('an undo of a table in a list', () => {
   })
 })
 
-test('a table is added to a list below another table as a whole', () => {
-  const path = ['t', 'models', ours]
-  const members = ['url', 'key'].map((name) => ({ path: [...path, name], value: name }))
-  expect(show(json.edit(bytesOf('{"t":{"models":[]}}'), members, 'FILE'))).toBe(
-    '{"t":{"models":[{"id":"ours","url":"url","key":"key"}]}}',
-  )
-})
-
 test('a table is added before another that is replaced', () => {
   const top = { element: { id: 'top' }, isFirst: true as const }
   const changes: SettingChange[] = [
