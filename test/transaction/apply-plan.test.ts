@@ -4,7 +4,6 @@ import {
   existsSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -17,7 +16,6 @@ import { maxConfigBytes } from '../../src/edits/text.ts'
 import type { ErrorCode } from '../../src/error-codes.ts'
 import type { FilesState } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply-plan.ts'
-import { isChangedByRun } from '../../src/transaction/record.ts'
 import { listFirstCopies, listRuns } from '../../src/transaction/records/records.ts'
 import { stateFolder } from '../../src/transaction/records/state-folder.ts'
 import { aPairPlan, aPlan, authEdit, bytesOf, configEdit, keysEdit } from '../support/a-plan.ts'
@@ -64,30 +62,6 @@ describe('apply', () => {
     expect(Math.max(...sizes)).toBeGreaterThan(8_000_000)
     expect(listRuns(worldIn(home))).toEqual({ runs: [run], damaged: [] })
     expect(listFirstCopies(worldIn(home)).files).toHaveLength(1)
-  })
-
-  test('a second run changes nothing and records nothing', () => {
-    const home = aHome(oldPair)
-    apply(home)
-    const before = home.snapshot()
-    const again = apply(home)
-    expect(again.run).toBeUndefined()
-    expect(again.files.map(({ action }) => action)).toEqual(['unchanged', 'unchanged'])
-    expect(listRuns(worldIn(home)).runs).toHaveLength(1)
-    expect(home.snapshot()).toEqual(before)
-  })
-
-  test('records a file that already has the planned content as not written', () => {
-    const home = aHome(oldPair)
-    const source = sourceIn(home)
-    applyPlan(worldIn(home), aPlan([authEdit(source)]))
-    const applied = apply(home)
-    expect(applied.files.map(({ action }) => action)).toEqual(['unchanged', 'updated'])
-    expect(applied.run?.files.map(({ path }) => path)).toEqual([
-      home.at('.codex/auth.json'),
-      home.at('.codex/config.toml'),
-    ])
-    expect(applied.run?.files.map(isChangedByRun)).toEqual([false, true])
   })
 
   test('records a file that stays unchanged, even if it could not be replaced', () => {
@@ -307,79 +281,6 @@ describe('apply refuses', () => {
     expect(listRuns(world).runs).toEqual([])
     expect(readdirSync(stateFolder(world.machine)).sort()).toEqual(['blobs'])
   })
-
-  test('a folder instead of the file', () => {
-    const home = aHome()
-    mkdirSync(home.at('.codex/config.toml'), { recursive: true })
-    expectFailure(() => apply(home), 'config-conflict')
-  })
-
-  test('a file instead of the folder', () => {
-    const home = aHome({ '.codex': 'a file' })
-    expectFailure(() => apply(home), 'config-conflict')
-    expect(home.text('.codex')).toBe('a file')
-  })
-
-  test('circular symlinks', () => {
-    const home = aHome({ '.codex/auth.json': { link: 'b' }, '.codex/b': { link: 'auth.json' } })
-    expectFailure(() => apply(home), 'config-conflict')
-  })
-
-  test('a symlink into a folder that does not exist', () => {
-    const home = aHome({ '.codex/auth.json': { link: '../nowhere/auth' } })
-    const error = expectFailure(() => apply(home), 'config-conflict')
-    expect(error.message).toContain('~/nowhere/auth')
-  })
-
-  test('a folder that is a dangling symlink', () => {
-    const home = aHome({ '.codex': { link: 'nowhere' } })
-    expectFailure(() => apply(home), 'config-conflict')
-  })
-
-  test('a file with two hard links, which a switch would separate', () => {
-    const home = aHome(oldPair)
-    linkSync(home.at('.codex/config.toml'), home.at('second'))
-    const error = expectFailure(() => apply(home), 'config-conflict')
-    expect(error.message).toContain('2 names')
-  })
-
-  test('two paths that lead to the same file', () => {
-    const home = aHome({ 'a.toml': 'model = "x"\n', 'b.toml': { link: 'a.toml' } })
-    const source = sourceIn(home)
-    const change = [{ path: ['model'], value: 'y' }]
-    const plan = aPlan([keysEdit(source, 'a.toml', change), keysEdit(source, 'b.toml', change)])
-    expectFailure(() => applyPlan(worldIn(home), plan), 'config-conflict')
-    expect(home.text('a.toml')).toBe('model = "x"\n')
-  })
-
-  test('a folder that is not writable', () => {
-    const home = aHome(oldPair)
-    const world = worldIn(home)
-    const readOnly = withCalls(world, {
-      createNew: (path, mode) => {
-        if (path.includes('.codex')) throw Object.assign(new Error(), { code: 'EACCES' })
-        return world.files.createNew(path, mode)
-      },
-    })
-    const error = expectFailure(() => apply(home, readOnly), 'not-permitted')
-    expect(error.message).toContain('~/.codex/auth.json')
-    expect(home.text('.codex/auth.json')).toBe(oldAuth)
-  })
-
-  test.skipIf(process.getuid?.() !== 0)(
-    'a file of another user, whose owner it could not keep',
-    () => {
-      const home = aHome(oldPair)
-      const world = worldIn(home)
-      chownSync(home.at('.codex/config.toml'), 1234, 1234)
-      const state = { REPOINT_STATE_DIR: join(home.path, 'state') }
-      const asUser = { ...worldIn(home, state), processes: { ...world.processes, uid: 1000 } }
-      mkdirSync(join(home.path, 'state'), { mode: 0o700 })
-      chownSync(join(home.path, 'state'), 1000, 1000)
-      chownSync(home.at('.codex/auth.json'), 1000, 1000)
-      expectFailure(() => apply(home, asUser), 'not-permitted')
-    },
-  )
 
   test('a configuration that is far too large', () => {
     const home = aHome()

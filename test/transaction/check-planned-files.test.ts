@@ -1,15 +1,8 @@
-import {
-  chmodSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs'
+import { chmodSync, existsSync, linkSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Plan } from '../../src/edits/types.ts'
+import type { ErrorCode } from '../../src/error-codes.ts'
 import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
@@ -17,10 +10,11 @@ import { applyRollback, planRollback } from '../../src/transaction/plan-rollback
 import type { World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { aPairPlan, aPlan, keysEdit, settingsEdit } from '../support/a-plan.ts'
-import { aHome, type Home } from '../support/home.ts'
+import { aHome, type Given, type Home } from '../support/home.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
-const pair = { '.codex/auth.json': '{}\n', '.codex/config.toml': 'model = "x"\n' }
+const config = '.codex/config.toml'
+const pair = { '.codex/auth.json': '{}\n', [config]: 'model = "x"\n' }
 
 function failureOf(work: () => unknown): Pick<UserError, 'code' | 'message'> {
   try {
@@ -67,29 +61,60 @@ describe('checkPlannedFiles', () => {
     }
   })
 
-  test.each<[string, (home: Home) => World | undefined]>([
+  test.each<[string, Readonly<Record<string, Given>>, ErrorCode, string]>([
     [
       'a symlink into a folder that does not exist',
-      (home) => {
-        rmSync(home.at('.codex/config.toml'))
-        symlinkSync('../nowhere/config.toml', home.at('.codex/config.toml'))
-        return undefined
-      },
+      { [config]: { link: '../nowhere/config.toml' } },
+      'config-conflict',
+      'is a symbolic link into a folder that does not exist: ~/nowhere/config.toml',
+    ],
+    ['a folder instead of a file', { [`${config}/x`]: '' }, 'config-conflict', 'is a folder, not'],
+    ['a file instead of a folder', { '.codex': '' }, 'config-conflict', 'not a regular file in a'],
+    [
+      'circular symlinks',
+      { [config]: { link: 'b' }, '.codex/b': { link: 'config.toml' } },
+      'config-conflict',
+      'is a symbolic link to itself',
     ],
     [
-      'a folder instead of a file',
-      (home) => {
-        rmSync(home.at('.codex/config.toml'))
-        mkdirSync(home.at('.codex/config.toml'))
-        return undefined
-      },
+      'a folder that is a dangling symlink',
+      { '.codex': { link: 'nowhere' } },
+      'config-conflict',
+      'is below a symbolic link whose target does not exist',
     ],
+    [
+      'a file on the way to the state folder',
+      { ...pair, '.local': '' },
+      'config-conflict',
+      '~/.local/state/repoint is not a regular file in a folder',
+    ],
+    [
+      "a state folder with someone's files",
+      { ...pair, '.local/state/repoint/notes.txt': '' },
+      'not-permitted',
+      'contains a file that repoint did not write: notes.txt',
+    ],
+  ])('finds %s, in the words of the run, and changes nothing', (_, given, code, message) => {
+    const home = aHome(given)
+    const before = home.snapshot()
+    const plan = aPairPlan(sourceIn(home))
+    for (const work of [checkPlannedFiles, applyPlan])
+      expect(failureOf(() => work(worldIn(home), plan))).toMatchObject({
+        code,
+        message: expect.stringContaining(message),
+      })
+    expect(home.snapshot()).toEqual(before)
+  })
+
+  test.each<[string, (home: Home) => World, ErrorCode, string]>([
     [
       'a file with two names',
       (home) => {
-        linkSync(home.at('.codex/config.toml'), home.at('other'))
-        return undefined
+        linkSync(home.at(config), home.at('other'))
+        return worldIn(home)
       },
+      'config-conflict',
+      '~/.codex/config.toml has 2 names',
     ],
     [
       "another user's file",
@@ -103,8 +128,15 @@ describe('checkPlannedFiles', () => {
         }
         return { ...withCalls(world, { lstat }), processes: { ...world.processes, uid } }
       },
+      'not-permitted',
+      '~/.codex/auth.json belongs to another user',
     ],
-    ['a folder that is not writable', (home) => readOnly(home, '.codex')],
+    [
+      'a folder that is not writable',
+      (home) => readOnly(home, '.codex'),
+      'not-permitted',
+      'cannot be written: the file system is read-only',
+    ],
     [
       'a state folder that may not be written',
       (home) => {
@@ -112,6 +144,8 @@ describe('checkPlannedFiles', () => {
         chmodSync(home.at('.local/state/repoint'), 0o700)
         return readOnly(home, '.local/state/repoint')
       },
+      'not-permitted',
+      '~/.local/state/repoint',
     ],
     [
       'a place where no state folder can be made',
@@ -119,31 +153,22 @@ describe('checkPlannedFiles', () => {
         mkdirSync(home.at('.local'))
         return readOnly(home, '.local')
       },
+      'not-permitted',
+      'cannot be written: the file system is read-only',
     ],
-    [
-      'a file on the way to the state folder',
-      (home) => {
-        home.put('.local', '')
-        return undefined
-      },
-    ],
-    [
-      "a state folder with someone's files",
-      (home) => {
-        home.put('.local/state/repoint/notes.txt', '')
-        return undefined
-      },
-    ],
-  ])('finds %s, in the words of the run', (_, prepare) => {
+  ])('finds %s, in the words of the run', (_, prepare, code, message) => {
     const home = aHome(pair)
     const plan = aPairPlan(sourceIn(home))
-    const world = prepare(home) ?? worldIn(home)
-    const found = failureOf(() => checkPlannedFiles(world, plan))
-    expect(['not-permitted', 'config-conflict']).toContain(found.code)
-    expect(failureOf(() => applyPlan(world, plan)).code).toBe(found.code)
+    const world = prepare(home)
+    for (const work of [checkPlannedFiles, applyPlan])
+      expect(failureOf(() => work(world, plan))).toMatchObject({
+        code,
+        message: expect.stringContaining(message),
+      })
+    expect(home.text('.codex/auth.json')).toBe(pair['.codex/auth.json'])
   })
 
-  test('finds two paths to one file, with the same message as the run', () => {
+  test('finds two paths to one file, in the words of the run', () => {
     const home = aHome({ 'a.json': '{}', 'b.json': { link: 'a.json' } })
     const edits = ['a.json', 'b.json'].map((name) =>
       keysEdit(sourceIn(home), name, [{ path: ['model'], value: name }]),
@@ -153,6 +178,7 @@ describe('checkPlannedFiles', () => {
         code: 'config-conflict',
         message: expect.stringContaining('links to the same file'),
       })
+    expect(home.text('a.json')).toBe('{}')
   })
 
   test.runIf(process.platform === 'linux')(

@@ -4,7 +4,7 @@ import type { Files } from '../../src/platform/platform.ts'
 import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
 import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
-import type { World } from '../../src/transaction/record.ts'
+import { isChangedByRun, type World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { recoverRun } from '../../src/transaction/recover.ts'
 import {
@@ -173,6 +173,7 @@ describe('a plan that another run already applied', () => {
       home.at('.codex/auth.json'),
       home.at(config),
     ])
+    expect(run?.files.map(isChangedByRun)).toEqual([false, true])
     expect(run?.clients).toEqual(['codex'])
   })
 

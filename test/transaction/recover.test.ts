@@ -256,14 +256,6 @@ describe('recovery', () => {
     })
   })
 
-  test('sets a journal aside if its copies are gone', () => {
-    const home = aHome(oldPair)
-    killedWhileSwitching(home)
-    rmSync(`${state(home)}/blobs`, { recursive: true })
-    expect(failureOf(() => recoverRun(worldIn(home))).code).toBe('record-damaged')
-    expect(recoverRun(worldIn(home))).toBeUndefined()
-  })
-
   test('does not follow a journal to another file than the path leads to', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home, { isAllSwitched: true })
@@ -422,7 +414,7 @@ describe('recovery, step by step', () => {
     expect(existsSync(`${state(home)}/journal.json`)).toBe(true)
   })
 
-  test('names the files and the ID of a journal whose copies are gone', () => {
+  test('sets a journal aside whose copies are gone, and names its files and its ID', () => {
     const home = aHome(oldPair)
     killedWhileSwitching(home)
     const { run } = JSON.parse(readFileSync(`${state(home)}/journal.json`, 'utf8'))
@@ -430,7 +422,9 @@ describe('recovery, step by step', () => {
     const error = failureOf(() => recoverRun(worldIn(home)))
     expect(error.message).toContain(`run-${run.id}.json`)
     expect(error.hint).toContain('~/.codex/auth.json, ~/.codex/config.toml')
+    expect(error.code).toBe('record-damaged')
     expect(error.cause).toMatchObject({ code: 'backup-missing' })
+    expect(recoverRun(worldIn(home))).toBeUndefined()
   })
 
   test('names the file if the disk fails', () => {

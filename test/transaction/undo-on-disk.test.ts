@@ -85,15 +85,6 @@ describe('address and key of one client are undone together', () => {
     expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
     expect(Object.keys(home.snapshot())).toEqual(Object.keys(before))
   })
-
-  test('by force a file that the run created is removed, and its pair is restored', () => {
-    const home = aHome({ '.codex/auth.json': chatGptLogin })
-    setUpCodex(home)
-    rmSync(home.at('.codex/config.toml'))
-    rollBack(home, { force: true })
-    expect(home.text('.codex/auth.json')).toBe(chatGptLogin)
-    expect(Object.keys(home.snapshot())).toEqual(['.codex', '.codex/auth.json'])
-  })
 })
 
 describe('an undo of several runs', () => {
@@ -170,15 +161,6 @@ describe('an undo of several runs', () => {
     rollBack(home, { which: { kind: 'newest-undo' } })
     expect(home.text('.claude/settings.json')).toContain('first.example')
   })
-
-  test('to the original of one client keeps the others', () => {
-    const home = aHome({ ...codexPair, '.claude/settings.json': settings })
-    setUpCodex(home)
-    setUp(home, [settingsEdit(sourceIn(home))])
-    rollBack(home, { which: { kind: 'all' }, clients: ['claude'] })
-    expect(home.text('.claude/settings.json')).toBe(settings)
-    expect(home.text('.codex/config.toml')).toContain('gateway.example')
-  })
 })
 
 describe('what someone wrote between two setups', () => {
@@ -208,19 +190,6 @@ describe('what someone wrote between two setups', () => {
 })
 
 describe('undo and redo', () => {
-  test('after a redo, a rollback undoes the redo, not the setup of another client before it', () => {
-    const home = aHome({ ...codexPair, '.claude/settings.json': settings })
-    const before = home.text('.codex/config.toml')
-    setUpCodex(home)
-    rollBack(home)
-    setUp(home, [settingsEdit(sourceIn(home))])
-    rollBack(home, { which: { kind: 'newest-undo' } })
-    expect(home.text('.codex/config.toml')).toContain('gateway.example')
-    rollBack(home)
-    expect(home.text('.codex/config.toml')).toBe(before)
-    expect(home.text('.claude/settings.json')).toContain('gateway.example')
-  })
-
   const at = (home: Home, name: string) =>
     setUp(home, [settingsEdit(sourceIn(home), `https://${name}.example`, `sk-${name}`)])
 

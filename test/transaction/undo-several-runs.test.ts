@@ -75,16 +75,6 @@ describe('undo of a file with scope whole', () => {
     expect(home.text(config)).toBe(codexPair[config])
   })
 
-  test('a deleted file stays deleted through all runs', () => {
-    const home = aHome(codexPair)
-    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
-    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-    rmSync(home.at(auth))
-    const plan = planRollback(worldIn(home), toOriginal)
-    expect(plan?.files[0]).toMatchObject({ action: 'unchanged' })
-    expect(keptPaths(plan)).toEqual([[]])
-  })
-
   test('a broken file stays through all runs', () => {
     for (const between of [undefined, 'broken between']) {
       const home = aHome(codexPair)
@@ -205,14 +195,6 @@ describe('undo of a shared table', () => {
     return run
   }
 
-  test('remove-ours: the table loses our settings if the client can read the rest', () => {
-    const home = aHome(codexPair)
-    shared(home)
-    expect(rollBack(home).kept).toEqual([])
-    expect(home.text(config)).not.toContain('requires_openai_auth')
-    expect(home.text(config)).toContain('theirs = 1')
-  })
-
   test('only what the client needs to read the rest stays', () => {
     const home = aHome(codexPair)
     shared(home)
@@ -230,13 +212,6 @@ describe('undo of a shared table', () => {
     shared(home)
     expect(keptPaths(rollBack(home, { findSituations }))).toEqual(ownSettings)
     expect(home.text(config)).not.toContain('model =')
-  })
-
-  test('a table of the user next to ours is not shared', () => {
-    const home = aHome({ [config]: '[model_providers.mine]\nx = "Mine"\n' })
-    shared(home)
-    expect(keptPaths(rollBack(home, { findSituations }))).toEqual(ownSettings)
-    expect(home.text(config)).toContain('[model_providers.mine]')
   })
 
   test('a table without additions is removed with its file', () => {
@@ -370,14 +345,6 @@ describe('the runs that can be undone', () => {
     )
   })
 
-  test('--original undoes those of the other clients after one client was undone', () => {
-    const home = aHome({ ...codexPair, [settings]: '{}\n' })
-    setUp(home, [...aPairPlan(sourceIn(home)).edits, settingsEdit(sourceIn(home))])
-    rollBack(home, { clients: ['claude'] })
-    rollBack(home, toOriginal)
-    expect(home.text(auth)).toBe(oldLogin)
-  })
-
   test('--force restores the original even after an undo', () => {
     const home = aHome(codexPair)
     setModel(home, 'first')
@@ -447,14 +414,6 @@ describe('undo of a setting that was changed between two runs', () => {
 
 describe('the order of an undo', () => {
   const nameOf = ({ path }: { readonly path: string }) => basename(path)
-
-  test('the order is the reverse of the run that wrote most of the pair', () => {
-    const home = aHome(codexPair)
-    const first = setUp(home, [configEdit(sourceIn(home), 'https://first.example/v1')])
-    setUp(home, aPairPlan(sourceIn(home)).edits)
-    const { applied } = rollBack(home, { which: { kind: 'run', id: first.id } })
-    expect(applied.run?.files.map(nameOf)).toEqual(['config.toml', 'auth.json'])
-  })
 
   test.each([0, 1])('the address comes first, also if a separate run wrote it: %i', (first) => {
     const home = aHome(codexPair)

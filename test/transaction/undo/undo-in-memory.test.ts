@@ -122,13 +122,6 @@ describe('rollback', () => {
     expect(machine.text(settingsPath)).toBe(original)
     expect(activeRuns(machine.runs)).toEqual([])
   })
-
-  test('keeps a file deleted that someone deleted', () => {
-    const machine = aMachine()
-    machine.write(settingsPath, null)
-    expect(keptIn(rollBack(machine))).not.toEqual([])
-    expect(machine.text(settingsPath)).toBeNull()
-  })
 })
 
 describe('a file with scope whole', () => {
