@@ -1,21 +1,14 @@
-import { chmodSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { aServer } from '../gateway/forged.ts'
+import { answer, cancel } from '../support/dialogue.ts'
 import { withGateway } from '../support/gateway.ts'
-import { aHome, type Home } from '../support/home.ts'
+import { aHome } from '../support/home.ts'
 import { aHomeWith } from '../support/setup.ts'
-import { askInProcess, keys, runOnTerminal } from '../support/terminal.ts'
+import { askInProcess, runOnTerminal } from '../support/terminal.ts'
 
 const canary = 'sk-canary-00aa11bb22cc33dd44ee55ff'
 
 const gateway = await withGateway({ key: canary })
-
-/** A home with a `codex` that prints its version slowly. */
-function homeWithSlowCodex(): Home {
-  const home = aHome({ 'bin/codex': '#!/bin/sh\nexec sleep 120\necho codex-cli 0.169.0\n' })
-  chmodSync(home.at('bin/codex'), 0o755)
-  return home
-}
 
 test('Ctrl-C while the gateway does not answer: status 130, nothing changed', async () => {
   const slow = await withGateway(
@@ -30,8 +23,7 @@ test('Ctrl-C while the gateway does not answer: status 130, nothing changed', as
     env: { REPOINT_API_KEY: canary },
   })
   await run.shows('Asking the gateway')
-  run.type(keys.ctrlC)
-  expect(await run.ended).toBe(130)
+  await cancel(run)
   expect(run.screen()).toContain('Nothing changed.')
   expect(home.snapshot()).toEqual({})
 })
@@ -47,8 +39,7 @@ test('Ctrl-C ends repoint while it reads an absurdly large answer', async () => 
     env: { REPOINT_API_KEY: canary },
   })
   await run.shows('Asking the gateway')
-  run.type(keys.ctrlC)
-  expect(await run.ended).toBe(130)
+  await cancel(run)
 })
 
 test('Ctrl-C at the question of a rollback: status 130, nothing changed', async () => {
@@ -56,14 +47,14 @@ test('Ctrl-C at the question of a rollback: status 130, nothing changed', async 
   const before = home.snapshot()
   const run = askInProcess(home, ['rollback'])
   await run.shows('Undo this?')
-  run.type(keys.ctrlC)
-  expect(await run.ended).toBe(130)
+  await cancel(run)
   expect(run.screen()).toContain('Nothing changed')
   expect(home.snapshot()).toEqual(before)
 })
 
 test('Ctrl-C ends repoint while it looks for clients', async () => {
-  const home = homeWithSlowCodex()
+  const home = aHome()
+  home.put('bin/codex', '#!/bin/sh\nexec sleep 120\n', 0o755)
   const run = runOnTerminal(home, [], {
     env: {
       PATH: `${home.at('bin')}:${process.env['PATH']}`,
@@ -71,9 +62,7 @@ test('Ctrl-C ends repoint while it looks for clients', async () => {
       REPOINT_BASE_URL: gateway.url,
     },
   })
-  await run.shows(`❯ ${gateway.url}`)
-  run.type(keys.enter)
+  await answer(run, `❯ ${gateway.url}`)
   await run.shows(/Codex +\.\.\./)
-  run.type(keys.ctrlC)
-  expect(await run.ended).toBe(130)
+  await cancel(run)
 })

@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { accept, answer } from '../support/dialogue.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
-import { askInProcess, keys } from '../support/terminal.ts'
+import { askInProcess } from '../support/terminal.ts'
 
 /** A gateway's ccswitch link, wherever repoint accepts a key. */
 
@@ -109,13 +110,9 @@ describe('a link instead of a key', () => {
 test('a link at the hidden prompt sets the address, and none of it is shown', async () => {
   const home = aHome()
   const terminal = askInProcess(home, ['codex'])
-  await terminal.shows('Gateway address')
-  terminal.type(`http://127.0.0.1:1${keys.enter}`)
-  await terminal.shows('API key')
-  terminal.type(`${linkOf({ name: 'Mine' })}${keys.enter}`)
-  await terminal.shows('Apply?')
-  terminal.type(keys.enter)
-  expect(await terminal.ended).toBe(0)
+  await answer(terminal, 'Gateway address', 'http://127.0.0.1:1')
+  await answer(terminal, 'API key', `${linkOf({ name: 'Mine' })}`)
+  await accept(terminal)
   expect(terminal.raw()).not.toContain(key)
   expect(home.text('.codex/config.toml')).toContain(gateway.url)
 })

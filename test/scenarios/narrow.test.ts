@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { cancel } from '../support/dialogue.ts'
 import { aHome } from '../support/home.ts'
-import { askInProcess, keys } from '../support/terminal.ts'
+import { askInProcess } from '../support/terminal.ts'
 
 test('a narrow terminal breaks a question between words, and names no keys of a list that is empty', async () => {
   const home = aHome({}, onTestFinished)
@@ -9,7 +10,6 @@ test('a narrow terminal breaks a question between words, and names no keys of a 
   expect(run.screen()).not.toContain('navigate')
   run.type('openr')
   await run.shows('openr')
-  run.type(keys.ctrlC)
-  expect(await run.ended).toBe(130)
+  await cancel(run)
   expect(run.screen()).not.toMatch(/open\s+router|examp\s+le/)
 })

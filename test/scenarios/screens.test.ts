@@ -1,6 +1,7 @@
-import { chmodSync, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { accept, answer, cancel } from '../support/dialogue.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
@@ -14,10 +15,8 @@ const gateway = await withGateway({ key: canary })
 /** A home with programs of these names, by what they do. */
 function homeWith(programs: Readonly<Record<string, string>>): Home {
   const home = aHome()
-  for (const [name, text] of Object.entries(programs)) {
-    home.put(`bin/${name}`, `#!/bin/sh\n${text}\n`)
-    chmodSync(home.at(`bin/${name}`), 0o755)
-  }
+  for (const [name, text] of Object.entries(programs))
+    home.put(`bin/${name}`, `#!/bin/sh\n${text}\n`, 0o755)
   return home
 }
 
@@ -34,8 +33,7 @@ function withBin(home: Home, env: Record<string, string> = {}) {
 async function atList(home: Home): Promise<TerminalRun> {
   const env = withBin(home, { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url })
   const run = askInProcess(home, [], { env })
-  await run.shows(`❯ ${gateway.url}`)
-  run.type(keys.enter)
+  await answer(run, `❯ ${gateway.url}`)
   return run
 }
 
@@ -52,8 +50,7 @@ describe('the list of clients', () => {
     await run.shows(/Codex \.\.\. +its own service\s+.*Claude Code 2\.1\.330 +its own service/)
     home.put('codex-may', '')
     await run.shows(/Codex 0\.169\.0 +its own service/)
-    run.type(keys.ctrlC)
-    expect(await run.ended).toBe(130)
+    await cancel(run)
   })
 
   test.each([0, 1])('accepts Enter once the versions are shown, after %i s', async (seconds) => {
@@ -67,8 +64,7 @@ describe('the list of clients', () => {
     await new Promise((settle) => setTimeout(settle, 500))
     run.type(keys.enter)
     await run.shows('Apply?')
-    run.type(keys.ctrlC)
-    expect(await run.ended).toBe(130)
+    await cancel(run)
   })
 
   test('keeps the ticks of the user when a version appears', async () => {
@@ -85,24 +81,20 @@ describe('the list of clients', () => {
     run.type(keys.enter)
     await run.shows('Select at least one')
     expect(run.screen()).not.toContain('0.169.0')
-    run.type(keys.ctrlC)
-    expect(await run.ended).toBe(130)
+    await cancel(run)
   })
 
   test('a dumb terminal gets one line for each step', async () => {
     const home = homeWith({ codex: 'echo codex-cli 0.169.0' })
     const env = { TERM: 'dumb', REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url }
     const run = askInProcess(home, [], { env: withBin(home, env) })
-    await run.shows(`❯ ${gateway.url}`)
-    run.type(keys.enter)
+    await answer(run, `❯ ${gateway.url}`)
     await run.shows(/Asking the gateway for its models …\r?\n/)
     await run.shows(/Looking for clients …\r?\n/)
-    await run.shows(/Codex 0\.169\.0/)
-    run.type(keys.enter)
+    await answer(run, /Codex 0\.169\.0/)
     await run.shows(/Asking gpt-5\.6-sol for one word …\r?\n/)
     await run.shows('✔ Codex: gpt-5.6-sol answers, with tools')
-    run.type(keys.ctrlC)
-    expect(await run.ended).toBe(130)
+    await cancel(run)
   })
 })
 
@@ -119,11 +111,9 @@ describe('the output of a setup', () => {
     await run.shows('Apply? (Y/n, d shows every line)')
     expect(run.screen()).not.toContain('wire_api')
     run.type(`x${keys.enter}`)
-    await run.shows(/Type y, n or d.*\s+\? Apply\?/)
-    run.type(`d${keys.enter}`)
+    await answer(run, /Type y, n or d.*\s+\? Apply\?/, 'd')
     await run.shows('model_providers.gateway.wire_api')
-    await run.shows('Apply?')
-    run.type(keys.enter)
+    await answer(run, 'Apply?')
     await run.shows('✔ Done. Undo: repoint rollback')
     expect(await run.ended).toBe(0)
     expect(run.screen().trimEnd().split(/\r?\n/).at(-1)).toBe('  Now run: codex')
@@ -166,11 +156,9 @@ describe('the output of a setup', () => {
     const run = askInProcess(home, ['codex', '--base-url', gateway.url], {
       env: { REPOINT_API_KEY: canary },
     })
-    await run.shows('Keep your ChatGPT login? (Y/n)')
-    run.type(`n${keys.enter}`)
+    await answer(run, 'Keep your ChatGPT login? (Y/n)', 'n')
     await run.shows('! Replace your ChatGPT login in auth.json by the key')
-    await run.shows('marked "!"? (y/N')
-    run.type(keys.enter)
+    await answer(run, 'marked "!"? (y/N')
     expect(await run.ended).toBe(0)
     expect(home.text('.codex/auth.json')).toContain('eyJ0')
   })
@@ -210,8 +198,7 @@ describe('a pasted key', () => {
       expect(run.screen()).not.toContain('*')
       run.type(pasted)
       await run.shows('********')
-      run.type(keys.ctrlC)
-      expect(await run.ended).toBe(130)
+      await cancel(run)
       expect(run.screen()).not.toContain('*********')
       expect(run.raw()).not.toContain(canary.slice(3, 12))
     },
@@ -221,11 +208,9 @@ describe('a pasted key', () => {
     const run = askInProcess(aHome(), ['codex', '--base-url', gateway.url], {
       env: { REPOINT_API_KEY: canary },
     })
-    await run.shows('Apply?')
-    run.type(`${canary}${keys.enter}`)
+    await answer(run, 'Apply?', canary)
     await run.shows('Type y, n or d.')
-    run.type(keys.ctrlC)
-    expect(await run.ended).toBe(130)
+    await cancel(run)
     expect(run.raw()).not.toContain(canary.slice(3, 12))
   })
 })
@@ -240,14 +225,6 @@ describe('a change of the model of a client that is set up', () => {
     expect(back.json).toMatchObject({ changed: true, model: 'gpt-5.6-sol' })
   })
 
-  test('works for a slot of Claude Code', async () => {
-    const home = aHome()
-    const first = ['claude', '--base-url', gateway.url, '--yes']
-    await runHere(home, first, { REPOINT_API_KEY: canary })
-    const result = await runHere(home, ['claude', '--slot', 'opus', '--yes'])
-    expect(result.json).toMatchObject({ changed: true, baseUrl: gateway.url })
-  })
-
   test('needs a key if an address is named', async () => {
     const home = await aHomeWith('codex', gateway)
     const named = ['codex', '--model', 'gpt-5.4', '--base-url', gateway.url, '--yes']
@@ -260,11 +237,8 @@ describe('a change of the model of a client that is set up', () => {
     await run.shows('Which model should Codex use?')
     await run.shows('gpt-5.6-sol')
     run.type('5.4-m')
-    await run.shows('❯ gpt-5.4-mini')
-    run.type(keys.enter)
-    await run.shows('Apply?')
-    run.type(keys.enter)
-    expect(await run.ended).toBe(0)
+    await answer(run, '❯ gpt-5.4-mini')
+    await accept(run)
     expect(run.screen()).not.toMatch(/Gateway address|API key|text-embedding/)
     expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
   })
@@ -292,8 +266,7 @@ describe('Ctrl-C', () => {
     const key: Record<string, string> = 'canary' in env ? { REPOINT_API_KEY: canary } : {}
     const run = askInProcess(home, all, { env: key })
     await run.shows(question)
-    run.type(keys.ctrlC)
-    expect(await run.ended).toBe(130)
+    await cancel(run)
     expect(run.screen()).toContain('Nothing changed.')
     expect(home.snapshot()).toEqual({})
   })

@@ -1,5 +1,5 @@
-import { chmodSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
+import { accept, answer, cancel } from '../support/dialogue.ts'
 import { fixtureCatalog, replaceGateway, withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
@@ -12,19 +12,16 @@ const gateway = await withGateway({ key: canary })
 
 test('codex on a terminal: asks for address and key, hides the key, shows the plan, asks once and applies it', async () => {
   // Every client runs on this version of the operating system.
-  const home = aHome({ 'bin/pgrep': '#!/bin/sh\nexit 0\n' })
-  chmodSync(home.at('bin/pgrep'), 0o755)
+  const home = aHome()
+  home.put('bin/pgrep', '#!/bin/sh\nexit 0\n', 0o755)
   const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
   const run = runOnTerminal(home, ['codex'], { env })
-  await run.shows('Gateway address')
-  run.type(`${gateway.url}/v1${keys.enter}`)
+  await answer(run, 'Gateway address', `${gateway.url}/v1`)
   await run.shows('API key')
   run.type(canary)
   run.type(keys.ctrlT)
   run.type(keys.enter)
-  await run.shows('Apply?')
-  run.type(keys.enter)
-  expect(await run.ended).toBe(0)
+  await accept(run)
   expect(run.raw()).not.toContain(canary)
   expect(run.raw()).not.toContain(canary.slice(3, 12))
   expect(run.screen()).toMatch(/Close every running Codex/)
@@ -34,14 +31,11 @@ test('codex on a terminal: asks for address and key, hides the key, shows the pl
 test('a pasted key with a line break in it is accepted as a whole', async () => {
   const home = aHome()
   const run = runOnTerminal(home, ['codex', '--base-url', gateway.url])
-  await run.shows('API key')
-  run.type(keys.enter)
+  await answer(run, 'API key')
   await run.shows(/The key is empty.*\r?\n\? API key/)
   run.type(`${canary.slice(0, 15)}\r${canary.slice(15)}\r`)
   await run.shows('line breaks')
-  await run.shows('Apply?')
-  run.type(keys.enter)
-  expect(await run.ended).toBe(0)
+  await accept(run)
   expect(run.raw()).not.toContain(canary.slice(3, 12))
   expect(run.raw()).not.toContain(canary.slice(15))
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
@@ -51,42 +45,14 @@ test('a rejected answer is discarded: only the address and the key typed after i
   const gateway = await withGateway({ key: canary }, onTestFinished)
   const home = aHome()
   const run = askInProcess(home, ['codex'], { columns: 200 })
-  await run.shows('Gateway address')
-  run.type(`YOUR_BASE_URL${keys.enter}`)
-  await run.shows(/placeholder.*\r?\n\? Gateway address/)
-  run.type(`${gateway.url}${keys.enter}`)
-  await run.shows('API key')
-  run.type(`YOUR_API_KEY${keys.enter}`)
-  await run.shows(/placeholder.*\r?\n\? API key/)
-  run.type(`${canary}${keys.enter}`)
-  await run.shows('Apply?')
-  run.type(keys.enter)
-  expect(await run.ended).toBe(0)
+  await answer(run, 'Gateway address', 'YOUR_BASE_URL')
+  await answer(run, /placeholder.*\r?\n\? Gateway address/, gateway.url)
+  await answer(run, 'API key', 'YOUR_API_KEY')
+  await answer(run, /placeholder.*\r?\n\? API key/, canary)
+  await accept(run)
   expect(run.screen()).not.toContain('✗ ')
   expect(gateway.requests().map(({ status }) => status)).not.toContain(401)
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: canary })
-})
-
-test('codex on a terminal: the next run offers the last base URL', async () => {
-  const home = await aHomeWith('codex', gateway)
-  const run = askInProcess(home, ['codex'], { env: { REPOINT_API_KEY: canary } })
-  await run.shows(gateway.url)
-  run.type(keys.enter)
-  expect(await run.ended).toBe(0)
-  expect(run.screen()).toContain('Nothing changed')
-})
-
-test('repoint asks again for a model that the gateway rejects, and offers the nearest first', async () => {
-  const home = aHome()
-  const args = ['codex', '--base-url', gateway.url, '--model', 'gpt-5.4-minni']
-  const run = askInProcess(home, args, { env: { REPOINT_API_KEY: canary }, columns: 200 })
-  await run.shows('Which model should Codex use?')
-  await run.shows('❯ gpt-5.4-mini')
-  run.type(keys.enter)
-  await run.shows('Apply?')
-  run.type(keys.enter)
-  expect(await run.ended).toBe(0)
-  expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
 })
 
 test('the model that the user chooses after a rejection replaces the one of an earlier setup', async () => {
@@ -97,12 +63,9 @@ test('the model that the user chooses after a rejection replaces the one of an e
 
   const run = askInProcess(home, ['codex', '--model', 'gpt-5.4-minni'], { columns: 200 })
   await run.shows('Which model should Codex use?')
-  await run.shows('❯ gpt-5.4-mini')
-  run.type(keys.enter)
+  await answer(run, '❯ gpt-5.4-mini')
   await run.shows('The gateway answers a request of Codex for gpt-5.4-mini')
-  await run.shows('Apply?')
-  run.type(keys.enter)
-  expect(await run.ended).toBe(0)
+  await accept(run)
   expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.4-mini"')
 })
 
@@ -114,22 +77,18 @@ test('a client that cannot use the gateway is left out of several, with the reas
   const args = ['setup', 'codex', 'cline', '--base-url', vendor.url]
   const run = askInProcess(home, args, { env: { REPOINT_API_KEY: canary }, columns: 200 })
   await run.shows('Which model should Cline use?')
-  await run.shows('❯ none: skip Cline')
-  run.type(keys.enter)
-  await run.shows('Apply?')
-  run.type(keys.enter)
-  expect(await run.ended).toBe(0)
+  await answer(run, '❯ none: skip Cline')
+  await accept(run)
   expect(Object.keys(home.snapshot()).join(' ')).not.toContain('.cline')
 })
 
 test('a rollback shows its plan and asks; a no is an answer, not an error', async () => {
   const home = await aHomeWith('codex', gateway)
   const before = home.snapshot()
-  const asked = async (args: readonly string[], question: string, answer: string) => {
+  const asked = async (args: readonly string[], question: string, typed: string) => {
     const run = askInProcess(home, args)
     await run.shows('config.toml (will be')
-    await run.shows(question)
-    run.type(`${answer}${keys.enter}`)
+    await answer(run, question, typed)
     return { status: await run.ended, screen: run.screen() }
   }
 
@@ -152,10 +111,8 @@ test('rollback offers the latest runs, and undoes an older one together with the
 
   const run = askInProcess(home, ['rollback'])
   await run.shows('What do you want to undo?')
-  await run.shows("Codex's setup of a moment ago, and 1 newer run")
-  run.type(`${keys.down}${keys.enter}`)
-  await run.shows('Undo this?')
-  run.type(keys.enter)
+  await answer(run, "Codex's setup of a moment ago, and 1 newer run", keys.down)
+  await answer(run, 'Undo this?')
   expect(await run.ended).toBe(0)
   expect(home.snapshot()).toEqual({})
 })
@@ -170,18 +127,15 @@ test('key on a terminal: asks only for the new key, hides it, and asks again aft
   await run.shows(`API key for ${old.url}:`)
   expect(run.screen()).not.toMatch(/Gateway address|Enter: the key/)
   run.type(`${canary}${keys.enter}`)
-  await run.shows(/✗ [\s\S]*API key for http.*:/)
-  run.type(`${newCanary}${keys.enter}`)
-  await run.shows('Apply?')
-  run.type(keys.enter)
-  expect(await run.ended).toBe(0)
+  await answer(run, /✗ [\s\S]*API key for http.*:/, newCanary)
+  await accept(run)
   for (const key of [canary, newCanary]) expect(run.raw()).not.toContain(key.slice(3, 20))
   expect(JSON.parse(home.text('.codex/auth.json'))).toEqual({ OPENAI_API_KEY: newCanary })
 })
 
 test('repoint alone: ticks the current one of the two setups of Claude Code', async () => {
-  const home = aHome({ 'bin/claude': '#!/bin/sh\necho 2.1.329\n' })
-  chmodSync(home.at('bin/claude'), 0o755)
+  const home = aHome()
+  home.put('bin/claude', '#!/bin/sh\necho 2.1.329\n', 0o755)
   const env = {
     REPOINT_API_KEY: canary,
     REPOINT_BASE_URL: gateway.url,
@@ -189,8 +143,7 @@ test('repoint alone: ticks the current one of the two setups of Claude Code', as
   }
   const ticked = async () => {
     const run = askInProcess(home, [], { env })
-    await run.shows(`❯ ${gateway.url}`)
-    run.type(keys.enter)
+    await answer(run, `❯ ${gateway.url}`)
     await run.shows(/Claude Code with GPT models[\s\S]*space select/)
     run.type(keys.ctrlC)
     await run.ended
@@ -206,17 +159,14 @@ test('repoint alone: rejects a selection with two setups of one client, and name
   const run = askInProcess(aHome(), [], {
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: gateway.url },
   })
-  await run.shows(`❯ ${gateway.url}`)
-  run.type(keys.enter)
+  await answer(run, `❯ ${gateway.url}`)
   await run.shows('Which clients')
   // There is no key that selects all clients.
   run.type('a')
   run.type(keys.enter)
-  await run.shows('Select at least one')
-  run.type(`${keys.down}${keys.space}${keys.down}${keys.space}${keys.enter}`)
+  await answer(run, 'Select at least one', `${keys.down}${keys.space}${keys.down}${keys.space}`)
   await run.shows('Claude Code and Claude Code with GPT models are two setups of the same file')
-  run.type(keys.ctrlC)
-  expect(await run.ended).toBe(130)
+  await cancel(run)
 })
 
 test('repoint alone: reports an unknown context window for the clients that would guess it', async () => {
@@ -228,12 +178,10 @@ test('repoint alone: reports an unknown context window for the clients that woul
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: unknown.url },
     columns: 300,
   })
-  await run.shows(`❯ ${unknown.url}`)
-  run.type(keys.enter)
+  await answer(run, `❯ ${unknown.url}`)
   await run.shows('Which clients')
   for (const key of [keys.space, keys.down, keys.down, keys.space, keys.enter]) run.type(key)
-  await run.shows('Apply?')
-  run.type(`n${keys.enter}`)
+  await answer(run, 'Apply?', 'n')
   await run.ended
   expect(run.screen().match(/does not report the context window of .*/g)).toEqual([
     expect.stringMatching(/ of gpt-5\.5-terra, gpt-5\.5-luna: Claude Code assumes/),

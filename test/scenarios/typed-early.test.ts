@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { answer, cancel } from '../support/dialogue.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
 import { askInProcess, keys, runOnTerminal, typeAddress } from '../support/terminal.ts'
@@ -11,12 +12,10 @@ test('a key that is typed before the question for the address is not shown', asy
   const run = runOnTerminal(aHome(), [])
   await run.shows('Gateway address')
   run.type(canary)
-  await run.shows('❯ ....')
-  run.type(keys.enter)
+  await answer(run, '❯ ....')
   await run.shows('looks like a key')
   await typeAddress(run, gateway.url)
-  await run.shows('API key')
-  run.type(`${canary}${keys.enter}`)
+  await answer(run, 'API key', canary)
   await run.shows('Which clients')
   run.type(`${canary}${keys.ctrlC}`)
   expect(await run.ended).toBe(130)
@@ -25,13 +24,10 @@ test('a key that is typed before the question for the address is not shown', asy
 
 test('an address that is pasted with its line break is accepted, so that no key is added to it', async () => {
   const run = runOnTerminal(aHome(), [])
-  await run.shows('Gateway address')
-  run.type(`${gateway.url}${keys.enter}`)
-  await run.shows('API key')
-  run.type(`${canary}${keys.enter}`)
+  await answer(run, 'Gateway address', gateway.url)
+  await answer(run, 'API key', canary)
   await run.shows('Which clients')
-  run.type(keys.ctrlC)
-  expect(await run.ended).toBe(130)
+  await cancel(run)
   expect(run.raw()).not.toContain(canary.slice(3, 12))
 })
 
@@ -46,15 +42,11 @@ test('text that is typed before the list of clients selects none of them', async
   const run = runOnTerminal(aHome(), [], {
     env: { REPOINT_API_KEY: canary, REPOINT_BASE_URL: slow.url },
   })
-  await run.shows(`❯ ${slow.url}`)
-  run.type(keys.enter)
-  await run.shows('Asking the gateway')
-  run.type(`123 ai ${keys.enter}`)
-  await run.shows(/◯ Codex[\s\S]*space select/)
-  run.type(keys.enter)
+  await answer(run, `❯ ${slow.url}`)
+  await answer(run, 'Asking the gateway', '123 ai ')
+  await answer(run, /◯ Codex[\s\S]*space select/)
   await run.shows('Select at least one')
-  run.type(keys.ctrlC)
-  expect(await run.ended).toBe(130)
+  await cancel(run)
   expect(run.screen()).not.toContain('◉')
 })
 
@@ -72,8 +64,7 @@ test('a key that is typed during a request to the gateway is not shown', async (
   })
   await run.shows('Asking the gateway')
   run.type(canary)
-  await run.shows('Apply?')
-  run.type(`n${keys.enter}`)
+  await answer(run, 'Apply?', 'n')
   expect(await run.ended).toBe(0)
   expect(home.snapshot()).toEqual({})
   expect(run.raw()).not.toContain(canary.slice(3, 12))
@@ -81,10 +72,8 @@ test('a key that is typed during a request to the gateway is not shown', async (
 
 test('a key that is typed as the address is shown as dots', async () => {
   const run = askInProcess(aHome(), ['codex'])
-  await run.shows('Gateway address')
-  run.type(`${canary}${keys.enter}`)
+  await answer(run, 'Gateway address', canary)
   await run.shows('looks like a key')
-  run.type(keys.ctrlC)
-  expect(await run.ended).toBe(130)
+  await cancel(run)
   expect(run.raw()).not.toContain(canary.slice(3, 12))
 })
