@@ -10,21 +10,15 @@ import { listRuns } from '../../src/transaction/records/records.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { platformIn, runHere, runInProcess } from '../support/in-process.ts'
+import { oneInTurn, triesAll } from '../support/sample.ts'
 import { setUp, setUpOffline } from '../support/setup.ts'
+import { textsIn } from '../support/texts.ts'
 
 const key = 'sk-canary-left-behind-0123456789abcdef'
 /** No test sends a request to it. */
 const gateway = { url: 'https://gw.example', key }
 const gatewayList = '.local/state/repoint/gateways.json'
 const families = familyRows.map(({ id }) => id)
-
-/** The text of each file of the clients, without repoint's own state. */
-function textsIn(home: Home): Readonly<Record<string, string>> {
-  const files = home
-    .everything()
-    .filter((name) => !name.startsWith('.local/state') && home.isFile(name))
-  return Object.fromEntries(files.map((name) => [name, home.text(name)]))
-}
 
 function filesWithKey(home: Home): readonly string[] {
   return Object.entries(textsIn(home)).flatMap(([name, text]) => (text.includes(key) ? [name] : []))
@@ -94,40 +88,50 @@ const isKey = ({ role }: RecordedSetting) => role === 'key'
 const choosesModel = ({ role, path }: RecordedSetting) =>
   role === 'model' || (role === 'provider' && path.length === 1)
 
-describe.each(families)('%s', (id) => {
-  const homes = [
-    { home: 'new files', files: {} },
-    { home: 'files of a used home', files: livedInHome(id) },
-  ]
-
-  test.each(homes)(
-    '$home: status and doctor find a key without its address, and off removes it',
-    async ({ files }) => {
-      const home = aHome(files)
+/** How a key is left behind, after which `status` and `doctor` find it and `off` removes it. */
+const ways: readonly (readonly [string, (home: Home, id: string) => Promise<void>])[] = [
+  [
+    'a key without its address',
+    async (home, id) => {
       await setUpOffline(home, id, gateway)
       removeWritten(home, (setting) => !isKey(setting))
       expect(filesWithKey(home)).not.toEqual([])
-      await expectFoundAndRemoved(home, id)
     },
-  )
-
-  test.each(homes)('$home: so they do with a key at another address', async ({ files }) => {
-    const home = aHome(files)
-    await setUpOffline(home, id, gateway)
-    replaceAll(home, 'gw.example', 'elsewhere.example')
-    await expectFoundAndRemoved(home, id)
-  })
-
-  test.each(homes)(
-    '$home: so they do if only the saved gateway tells whose key it is',
-    async ({ files }) => {
-      const home = aHome(files)
+  ],
+  [
+    'a key at another address',
+    async (home, id) => {
+      await setUpOffline(home, id, gateway)
+      replaceAll(home, 'gw.example', 'elsewhere.example')
+    },
+  ],
+  [
+    'a key that only the saved gateway knows',
+    async (home, id) => {
       await setUp(home, [id, '--no-verify', '--name', 'work', ...modelFlags(id)], gateway)
       removeWritten(home, (setting) => !isKey(setting))
       const gateways = home.text(gatewayList)
       rmSync(home.at('.local/state/repoint'), { recursive: true })
       home.put(gatewayList, gateways, 0o600)
       chmodSync(home.at('.local/state/repoint'), 0o700)
+    },
+  ],
+]
+
+describe.each(families.map((id, turn) => [id, turn] as const))('%s', (id, turn) => {
+  const all = [
+    { home: 'new files', files: {} },
+    { home: 'files of a used home', files: livedInHome(id) },
+  ]
+  const homes = triesAll ? all : oneInTurn(all, turn)
+  const [usual, ...others] = ways
+  const tried = triesAll ? ways : [usual!, ...oneInTurn(others, Math.floor(turn / 2))]
+
+  test.each(tried.flatMap(([what, make]) => homes.map((one) => ({ ...one, what, make }))))(
+    '$home: status and doctor find $what, and off removes it',
+    async ({ files, make }) => {
+      const home = aHome(files)
+      await make(home, id)
       await expectFoundAndRemoved(home, id)
     },
   )
@@ -143,7 +147,18 @@ describe.each(families)('%s', (id) => {
     },
   )
 
-  test('forget reports a key that is left, and deletes nothing of the client', async () => {
+  test('a client that uses its gateway, and one that is back at its own service, have no finding', async () => {
+    const home = aHome(livedInHome(id))
+    await setUpOffline(home, id, gateway)
+    expect((await run(home, 'status', id)).text).not.toContain('client-key-left')
+    expect((await run(home, 'rollback', id, '--yes')).status).toBe(0)
+    expect((await run(home, 'status', id)).text).not.toContain('client-key-left')
+  })
+})
+
+test.each(['codex', 'opencode'])(
+  '%s: forget reports a key that is left, and deletes nothing of the client',
+  async (id) => {
     const home = aHome()
     await setUp(home, [id, '--no-verify', '--name', 'work', ...modelFlags(id)], gateway)
     removeWritten(home, (setting) => !isKey(setting))
@@ -155,19 +170,17 @@ describe.each(families)('%s', (id) => {
       expect(text).toContain(`repoint off ${id}`)
     }
     expect(home.snapshot()).toEqual(before)
-  })
-
-  test('a client that uses its gateway, and one that is back at its own service, have no finding', async () => {
-    const home = aHome(livedInHome(id))
-    await setUpOffline(home, id, gateway)
-    expect((await run(home, 'status', id)).text).not.toContain('client-key-left')
-    expect((await run(home, 'rollback', id, '--yes')).status).toBe(0)
-    expect((await run(home, 'status', id)).text).not.toContain('client-key-left')
-  })
-})
+  },
+)
 
 describe('codex', () => {
   const [auth, config] = ['.codex/auth.json', '.codex/config.toml']
+  const keyInTable = `model_provider = "x"
+[model_providers.x]
+name = "X"
+base_url = "https://gw.example/v1"
+experimental_bearer_token = "${key}"
+`
 
   test('a login that someone added to auth.json stays, and off names what Codex uses then', async () => {
     const home = aHome()
@@ -188,12 +201,7 @@ describe('codex', () => {
     })
     const home = aHome({
       [auth]: own,
-      [config]: `model_provider = "x"
-[model_providers.x]
-name = "X"
-base_url = "https://gw.example/v1"
-experimental_bearer_token = "${key}"
-`,
+      [config]: keyInTable,
     })
     const { stdout } = await runInProcess(home, ['off', 'codex', '--yes'])
     expect(stdout).toContain('back to its own service, with your own key')
@@ -203,12 +211,7 @@ experimental_bearer_token = "${key}"
   test('a copy in auth.json leaves with the gateway whose table has the key', async () => {
     const home = aHome({
       [auth]: `{"OPENAI_API_KEY":"${key}","tokens":{"access_token":"t"}}`,
-      [config]: `model_provider = "x"
-[model_providers.x]
-name = "X"
-base_url = "https://gw.example/v1"
-experimental_bearer_token = "${key}"
-`,
+      [config]: keyInTable,
     })
     const { stdout } = await runInProcess(home, ['off', 'codex', '--yes'])
     expect(stdout).toContain('back to its own service, with a ChatGPT login')

@@ -1,27 +1,25 @@
 import { rmSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { familyRows } from '../../src/clients/list.ts'
+import { accept } from '../support/dialogue.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import { foreignHome, foreignKey, ownHome } from '../support/foreign-homes.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
 import { aSafeguardsFront } from '../support/safeguards-front.ts'
+import { triesAll } from '../support/sample.ts'
 import { setUpOffline } from '../support/setup.ts'
-import { askInProcess, keys } from '../support/terminal.ts'
+import { askInProcess } from '../support/terminal.ts'
+import { textsIn } from '../support/texts.ts'
 
 const key = 'sk-canary-of-a-setup-0123456789abcdef'
 /** No test sends a request to it. */
 const unreached = { url: 'https://gw.example', key }
 const families = familyRows.map(({ id }) => id)
-
-/** The text of each file, without repoint's own state. */
-function textsIn(home: Home): Readonly<Record<string, string>> {
-  const files = home
-    .everything()
-    .filter((name) => !name.startsWith('.local/state') && home.isFile(name))
-  return Object.fromEntries(files.map((name) => [name, home.text(name)]))
-}
+/** Codex at a gateway with a separate key. */
+const corporate =
+  'model_provider = "corp"\n[model_providers.corp]\nname = "Corp"\nbase_url = "https://corp.example/v1"\nenv_key = "CORP_KEY"\n'
 
 /** Runs `off`, which must not print a key. */
 async function off(home: Home, args: readonly string[] = [], env: Record<string, string> = {}) {
@@ -77,7 +75,9 @@ describe.each(families)('%s', (id) => {
     expect((await runHere(home, ['rollback', '--yes'])).status).toBe(0)
     expect(home.snapshot()).toEqual(before)
   })
+})
 
+describe.each(triesAll ? families : ['codex', 'claude', 'opencode'])('%s', (id) => {
   test('points at neither gateway after a setup over another tool', async () => {
     const home = aHome(foreignHome(id))
     await setUpOffline(home, id, unreached)
@@ -157,7 +157,7 @@ describe('a login that a setup replaced', () => {
   test('is kept if the gateway has a separate key', async () => {
     const home = aHome({
       [auth]: login,
-      [config]: `model_provider = "corp"\n[model_providers.corp]\nname = "Corp"\nbase_url = "https://corp.example/v1"\nenv_key = "CORP_KEY"\n`,
+      [config]: corporate,
     })
     await off(home, ['codex', '--yes'])
     expect(textsIn(home)).toEqual({ [auth]: login, [config]: '' })
@@ -248,8 +248,7 @@ describe('the clients that off changes', () => {
     const home = aHome({
       ...ownHome('claude'),
       '.codex/auth.json': '{"auth_mode":"chatgpt","tokens":{"id_token":"x"}}',
-      '.codex/config.toml':
-        'model_provider = "corp"\n[model_providers.corp]\nname = "Corp"\nbase_url = "https://corp.example/v1"\nenv_key = "CORP_KEY"\n',
+      '.codex/config.toml': corporate,
     })
     const { stdout } = await runInProcess(home, ['off', 'codex', 'claude', '--dry-run'])
     expect(stdout).toContain('~/.codex/config.toml (will be ')
@@ -473,9 +472,7 @@ describe('the question before a change', () => {
     const home = aHome(foreignHome('codex'))
     const run = askInProcess(home, ['off'])
     await run.shows('Codex: back to its own service')
-    await run.shows('Apply?')
-    run.type(keys.enter)
-    expect(await run.ended).toBe(0)
+    await accept(run)
     expect(run.screen()).toContain('Undo: repoint rollback')
     expect(run.screen()).toContain('Now run: codex')
     expect(textsIn(home)).toEqual(ownHome('codex'))

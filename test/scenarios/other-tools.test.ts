@@ -1,26 +1,45 @@
 import { rmSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { foreignKey } from '../support/foreign-homes.ts'
-import { aHome, type Home } from '../support/home.ts'
+import { aHome } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
+import { triesAll } from '../support/sample.ts'
 import { setUpOffline } from '../support/setup.ts'
-import { filesAfterOff, filesOf, toolHomes } from '../support/tool-homes.ts'
+import { textsIn } from '../support/texts.ts'
+import { filesAfterOff, filesOf, type ToolHome, toolHomes } from '../support/tool-homes.ts'
 
 const gateway = { url: 'https://gw.example', key: 'sk-canary-of-a-setup-0123456789abcdef' }
 
-/** The text of each file, without repoint's own state. */
-function textsIn(home: Home): Readonly<Record<string, string>> {
-  const names = home
-    .everything()
-    .filter((name) => !name.startsWith('.local/state') && home.isFile(name))
-  return Object.fromEntries(names.map((name) => [name, home.text(name)]))
-}
-
 const cases = toolHomes.map((one) => [`${one.tool} (${one.made}), ${one.client}`, one] as const)
 
-describe.each(cases)('%s', (_name, toolHome) => {
+/** How messages name the tool. */
+const shownAs = ({ tool, isUncertain }: ToolHome) =>
+  `${isUncertain ? 'may come from' : 'comes from'} ${tool}`
+
+test.each(cases)('%s: off removes what the tool wrote, and no other byte', async (_, toolHome) => {
+  const { client } = toolHome
+  const home = aHome(filesOf(toolHome))
+  const before = home.snapshot()
+  const off = await runHere(home, ['off', client, '--yes'])
+  expect(off).toMatchObject({ status: 0, json: { changed: true } })
+  expect(off.text).toContain(shownAs(toolHome))
+  expect(off.text).not.toContain(foreignKey)
+  expect(textsIn(home)).toEqual(filesAfterOff(toolHome))
+
+  expect((await runHere(home, ['rollback', '--yes'])).status).toBe(0)
+  expect(home.snapshot()).toEqual(before)
+})
+
+/** The first of each kind. */
+const sample = cases.filter(
+  ([, { isUncertain, hasProxy }], index) =>
+    index ===
+    cases.findIndex(([, one]) => one.isUncertain === isUncertain && one.hasProxy === hasProxy),
+)
+
+describe.each(triesAll ? cases : sample)('%s', (_name, toolHome) => {
   const { tool, client, isUncertain, hasProxy } = toolHome
-  const shown = `${isUncertain ? 'may come from' : 'comes from'} ${tool}`
+  const shown = shownAs(toolHome)
 
   test('status and doctor name the tool', async () => {
     const home = aHome(filesOf(toolHome))
@@ -37,19 +56,6 @@ describe.each(cases)('%s', (_name, toolHome) => {
 
     const { stdout: doctor } = await runInProcess(home, ['doctor', client, '--no-verify'])
     expect(doctor).toContain(hasProxy ? `the local proxy of ${tool}` : shown)
-  })
-
-  test('off removes what the tool wrote, and no other byte', async () => {
-    const home = aHome(filesOf(toolHome))
-    const before = home.snapshot()
-    const off = await runHere(home, ['off', client, '--yes'])
-    expect(off).toMatchObject({ status: 0, json: { changed: true } })
-    expect(off.text).toContain(shown)
-    expect(off.text).not.toContain(foreignKey)
-    expect(textsIn(home)).toEqual(filesAfterOff(toolHome))
-
-    expect((await runHere(home, ['rollback', '--yes'])).status).toBe(0)
-    expect(home.snapshot()).toEqual(before)
   })
 
   test('a setup replaces the gateway, and names the tool', async () => {
@@ -75,8 +81,7 @@ describe.each(cases)('%s', (_name, toolHome) => {
 test('a tool that has overwritten a setup is named', async () => {
   const home = aHome()
   await setUpOffline(home, 'claude', gateway)
-  const text = home.text('.claude/settings.json')
-  home.put('.claude/settings.json', text.replace('https://gw.example', 'http://127.0.0.1:10100'))
+  home.replace('.claude/settings.json', 'https://gw.example', 'http://127.0.0.1:10100')
   const { stdout } = await runInProcess(home, ['status', 'claude'])
   expect(stdout).toContain('the local proxy of opencodex')
 })
