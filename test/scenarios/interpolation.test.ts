@@ -3,11 +3,11 @@ import { builtInCatalog } from '../../src/serve/index.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
+import { textsIn } from '../support/texts.ts'
 
-/** A model of a gateway, a team's file or a flag may contain text that the client would replace. */
+/** A model of a gateway or a flag may contain text that the client would replace. */
 
 const key = 'sk-canary-literal-5e6f708192a3b47f'
-const team = 'TEAM'
 const hostile = '{file:~/.ssh/id_rsa}'
 
 const [entry] = builtInCatalog.filter(({ id }) => id === 'gpt-5.6-sol')
@@ -32,39 +32,19 @@ test.each(['opencode', 'kilo'])(
     expect(json).toMatchObject({
       warnings: expect.arrayContaining([expect.objectContaining({ code: 'models-left-out' })]),
     })
-    for (const content of Object.values(home.snapshot()))
-      expect(Buffer.from(content.split(' ').at(-1)!, 'base64').toString()).not.toContain(hostile)
+    for (const text of Object.values(textsIn(home))) expect(text).not.toContain(hostile)
   },
 )
 
-test.each<[string, readonly string[], (home: Home) => void, (() => string)?]>([
-  ['a flag', ['opencode', '--model', hostile, '--yes'], () => {}],
-  [
-    "a team's file",
-    ['setup', 'opencode', '--from', team, '--yes'],
-    (home) =>
-      home.put(
-        'team.json',
-        JSON.stringify({
-          version: 1,
-          name: 'team',
-          baseUrl: gateway.url,
-          clients: { opencode: { model: hostile } },
-        }),
-      ),
-  ],
-  ['a catalog of nothing else', ['opencode', '--yes'], () => {}, () => onlyHostile.url],
-  ['a flag of run', ['run', 'work', '--model', hostile, '--', 'opencode'], () => {}],
-])('opencode: %s with such a model is refused, and changes nothing', async (_, args, put, url) => {
+test.each<[string, readonly string[], string?]>([
+  ['a flag', ['opencode', '--model', hostile, '--yes']],
+  ['a catalog of nothing else', ['opencode', '--yes'], onlyHostile.url],
+  ['a flag of run', ['run', 'work', '--model', hostile, '--', 'opencode']],
+])('opencode: %s with such a model is refused, and changes nothing', async (_, args, url) => {
   const home = aHome()
-  put(home)
   if (args[0] === 'run') await repoint(home, ['codex', '--name', 'work', '--yes'])
   const before = home.snapshot()
-  const { status, stderr } = await repoint(
-    home,
-    args.map((arg) => (arg === team ? home.at('team.json') : arg)),
-    url?.(),
-  )
+  const { status, stderr } = await repoint(home, args, url)
   expect([status, stderr]).toEqual([8, expect.stringContaining('would replace a part')])
   expect(home.snapshot()).toEqual(before)
 })
