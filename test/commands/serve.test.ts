@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { Session } from '../../src/commands/screen/session.ts'
 import { logLine, type ServeFlags, serve } from '../../src/commands/serve.ts'
 import { UserError } from '../../src/errors.ts'
@@ -36,8 +36,13 @@ function start(asked: Asked = {}, env: Record<string, string> = {}) {
   return { output, status, interrupt: () => controller.abort() }
 }
 
+/** Starts the command, which ends with the test, and waits until it listens. */
 async function listening(asked: Asked = {}, env: Record<string, string> = {}) {
   const running = start(asked, env)
+  onTestFinished(async () => {
+    running.interrupt()
+    await running.status
+  })
   await Promise.race([
     expect.poll(() => running.output.out).toContain('\n'),
     running.status.then((status) => expect(status).toBe('still running')),
@@ -70,35 +75,27 @@ test.each([
   ['a named variable', { keyEnv: 'MINE' }, { MINE: ' sk-mine-0123456789\n', REPOINT_API_KEY: 'x' }],
   ['a file', { keyFile: aFile('sk-mine-0123456789\n') }, {}],
 ])('serve: takes its key from %s', async (_, options, env) => {
-  const { output, status, interrupt } = await listening(options, env as Record<string, string>)
+  const { output } = await listening(options, env as Record<string, string>)
   expect(JSON.parse(output.out).key).toBe('sk-mine-0123456789')
-  interrupt()
-  await status
 })
 
 test('serve: tells a person its address, and its key only if the key is new', async () => {
   const fresh = await listening({ isJson: false })
   expect(fresh.output.out).toMatch(/^The local gateway listens at http:\/\/127\.0\.0\.1:\d+ /)
   expect(fresh.output.out).toMatch(/printed this once: sk-\w{48}\n/)
-  fresh.interrupt()
-  await fresh.status
   const given = await listening({ isJson: false }, { REPOINT_API_KEY: 'sk-mine-0123456789' })
   expect(given.output.out).not.toContain('sk-mine')
-  given.interrupt()
-  await given.status
 })
 
 test('serve: breaks its opening lines between words on a narrow terminal', async () => {
   const narrow = { columns: 60, stdoutIsTerminal: true }
-  const { output, status, interrupt } = await listening({ isJson: false, terminal: narrow })
+  const { output } = await listening({ isJson: false, terminal: narrow })
   for (const line of output.out.split('\n')) expect(line.length, line).toBeLessThanOrEqual(60)
   expect(output.out).toMatch(/^sk-\w{48}$/m)
-  interrupt()
-  await status
 })
 
 test('serve --log: prints one line for each request on standard error, with the key masked', async () => {
-  const { output, status, interrupt } = await listening({ log: true, fault: ['quota,every=2'] })
+  const { output } = await listening({ log: true, fault: ['quota,every=2'] })
   const { url, key } = JSON.parse(output.out)
   for (const authorization of [`Bearer ${key}`, `Bearer ${key}`, 'Bearer sk-wrong-0123456789'])
     await fetch(`${url}/v1/responses`, {
@@ -117,8 +114,6 @@ test('serve --log: prints one line for each request on standard error, with the 
   expect(lines[2]).toContain('sk-…6789 (wrong)')
   expect(lines[2]).toMatch(/The key sk-…6789 is not that of this gateway, sk-….{4}\.$/)
   expect(output.err).not.toContain(key)
-  interrupt()
-  await status
 })
 
 test('the log line: nothing from a client can move the cursor or add a line', () => {
@@ -245,14 +240,9 @@ const aliasBomb = ['a: &a [x, x, x, x, x, x, x, x, x, x]']
   .join('\n')
 
 describe('serve refuses', () => {
-  const busyServer = async () => {
+  test('serve refuses: a port that is taken', async () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    return server
-  }
-
-  test('serve refuses: a port that is taken', async () => {
-    const server = await busyServer()
     const { port } = server.address() as { port: number }
     await expect(start({ port }).status).rejects.toMatchObject({
       code: 'usage',
@@ -266,7 +256,6 @@ describe('serve refuses', () => {
     ['two keys', { keyFile: 'x', keyEnv: 'Y' }, {}, 'usage', 'more than one key'],
     ['a variable that is not set', { keyEnv: 'NOT_SET' }, {}, 'key-missing', 'NOT_SET'],
     ['a key with a blank', {}, { REPOINT_API_KEY: 'a b' }, 'key-missing', 'REPOINT_API_KEY'],
-    ['an incomplete key', {}, { REPOINT_API_KEY: 'sk-' }, 'key-missing', 'REPOINT_API_KEY'],
     ['a short key', {}, { REPOINT_API_KEY: 'sk-1234567' }, 'key-missing', 'REPOINT_API_KEY'],
     ['an empty key', { keyEnv: 'MINE' }, { MINE: ' ' }, 'key-missing', 'MINE'],
     ['a missing key file', { keyFile: '/nope' }, {}, 'config-invalid', '/nope'],
@@ -279,7 +268,6 @@ describe('serve refuses', () => {
       'config-invalid',
       '[0] must be a mapping',
     ],
-    ['an invalid scenario', { scenario: aFile('[') }, {}, 'config-invalid', 'line 1'],
     [
       'a scenario whose aliases make too much of it',
       { scenario: aFile(aliasBomb) },
@@ -287,64 +275,49 @@ describe('serve refuses', () => {
       'config-invalid',
       'Cannot use file: Excessive alias count',
     ],
+    ['an invalid scenario', { scenario: aFile('[') }, {}, 'config-invalid', 'line 1'],
+  ])('serve refuses: %s', async (_, options, env, code, message) => {
+    const error = await start(options, env).status.catch((thrown) => thrown)
+    expect(error).toBeInstanceOf(UserError)
+    expect(error).toMatchObject({ code, message: expect.stringContaining(message) })
+  })
+
+  const noAddress = '--upstream …@gw.example is not an http address'
+  test.each<[string, string, string | undefined, string, string]>([
     [
-      'a catalog whose aliases make too much of it',
-      { models: aFile(aliasBomb) },
-      {},
-      'config-invalid',
-      'Excessive alias count',
-    ],
-    [
-      'an upstream key that the log could not hide',
-      { upstream: 'https://gw.example' },
-      { REPOINT_UPSTREAM_KEY: 'sk-k' },
+      'an upstream with a key that the log could not hide',
+      'https://gw.example',
+      'sk-k',
       'key-missing',
-      'REPOINT_UPSTREAM_KEY',
+      'in REPOINT_UPSTREAM_KEY',
     ],
     [
       'an upstream without its key',
-      { upstream: 'https://gw.example' },
-      {},
+      'https://gw.example',
+      undefined,
       'key-missing',
       'REPOINT_UPSTREAM_KEY',
     ],
-    [
-      'an upstream that is no address',
-      { upstream: 'gw' },
-      { REPOINT_UPSTREAM_KEY: 'k' },
-      'usage',
-      'not an http address',
-    ],
+    ['an upstream that is no address', 'gw', 'k', 'usage', 'not an http address'],
     [
       'an upstream with a password and no scheme',
-      { upstream: 'me:canary-pw@gw.example' },
-      { REPOINT_UPSTREAM_KEY: 'k' },
+      'me:canary-pw@gw.example',
+      'k',
       'usage',
-      '--upstream …@gw.example is not an http address',
+      noAddress,
     ],
     [
-      'an upstream with a password that holds an @',
-      { upstream: 'https://me:canary@pw@gw.example' },
-      { REPOINT_UPSTREAM_KEY: 'k' },
+      'an upstream with an @ in its password',
+      'https://me:canary@pw@gw.example',
+      'k',
       'usage',
-      '--upstream …@gw.example is not an http address',
+      noAddress,
     ],
-    [
-      'an upstream with a password alone',
-      { upstream: 'https://:canary-pw@gw.example' },
-      { REPOINT_UPSTREAM_KEY: 'k' },
-      'usage',
-      '--upstream …@gw.example is not an http address',
-    ],
-    [
-      'an upstream over plain http',
-      { upstream: 'http://gw.example' },
-      { REPOINT_UPSTREAM_KEY: 'k' },
-      'usage',
-      'unencrypted',
-    ],
-  ])('serve refuses: %s', async (_, options, env, code, message) => {
-    const error = await start(options, env).status.catch((thrown) => thrown)
+    ['an upstream with a password alone', 'https://:canary-pw@gw.example', 'k', 'usage', noAddress],
+    ['an upstream over plain http', 'http://gw.example', 'k', 'usage', 'unencrypted'],
+  ])('serve refuses: %s', async (_, upstream, key, code, message) => {
+    const env: Record<string, string> = key === undefined ? {} : { REPOINT_UPSTREAM_KEY: key }
+    const error = await start({ upstream }, env).status.catch((thrown) => thrown)
     expect(error).toBeInstanceOf(UserError)
     expect(error).toMatchObject({ code, message: expect.stringContaining(message) })
     expect(JSON.stringify([error, error.message, error.hint])).not.toContain('canary')

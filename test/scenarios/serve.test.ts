@@ -31,18 +31,6 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 )
 
-test('repoint serve: answers with a fault of the command line', async () => {
-  const { child, ended, url, key } = await serving(['--fault', 'quota', '--fault', 'delay=1'])
-  const answer = await fetch(`${url}/v1/responses`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: '{"model":"gpt-5.6","input":"ping"}',
-  })
-  expect(answer.status).toBe(403)
-  child.kill()
-  await ended
-})
-
 test('repoint serve: uses a scenario and a catalog, and serves the page with its style', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'repoint-served-'))
   const [scenario, models] = [join(folder, 'answers.yaml'), join(folder, 'models.json')]
@@ -68,12 +56,4 @@ test('repoint serve -- COMMAND: gives the command its environment and its exit s
   const result = await runCli(home, ['serve', '--', process.execPath, '-e', script])
   expect(result).toMatchObject({ status: 3, stderr: '' })
   expect(result.stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\n$/)
-})
-
-test('repoint serve: an invalid fault is a usage error, as JSON', async () => {
-  const result = await runCli(aHome({}), ['serve', '--json', '--fault', 'nope'])
-  expect(result.status).toBe(2)
-  expect(result.json).toMatchObject({
-    error: { code: 'usage', message: expect.stringContaining('--fault nope') },
-  })
 })
