@@ -26,8 +26,9 @@ const working = await withGateway({ key })
 /** The arguments that the user typed, and their environment. */
 interface Typed {
   readonly args: readonly string[]
+  /** Absent: the right key. */
   readonly env?: Record<string, string>
-  /** Values for the words in capitals of a hint: URL, ID, NAME. */
+  /** Values for the words in capitals of a hint: URL, ID, NAME. Absent: those of `usualWords`. */
   readonly words?: Readonly<Record<string, string>>
   /** What the user does first, because the hint tells them to. */
   readonly first?: () => unknown
@@ -80,9 +81,19 @@ const page = '<!doctype html><title>Welcome</title><p>Hello</p>'
 const refusal = (message: string, more: object = {}) =>
   JSON.stringify({ error: { message, ...more } })
 
+/** A gateway that rejects such a request for the model. Another model is right. */
+const rejecting =
+  (status: number, message: string, isRight: (body: string) => boolean) =>
+  async (): Promise<Typed> => {
+    const url = await answering(status, refusal(message), {}, (_, body) => isRight(body))
+    return { args: codex(url, '--model', model), words: { ID: 'gpt-5.6-terra' } }
+  }
+
 const codex = (url: string, ...more: string[]) => ['codex', '--base-url', url, '--yes', ...more]
 const withKey = { REPOINT_API_KEY: key }
 const urlOf = () => working.url
+/** The right values. `MINE` is a variable with the key. */
+const usualWords: Typed['words'] & object = { URL: working.url, ID: model, NAME: 'MINE' }
 
 /** A `codex` in PATH that is a shell script. */
 function aCodex(home: Home, script: string): Record<string, string> {
@@ -98,7 +109,7 @@ const states: readonly State[] = [
   {
     code: 'usage',
     when: 'a key in the environment and no address',
-    make: () => ({ args: ['codex', '--yes'], env: withKey, words: { URL: urlOf() } }),
+    make: () => ({ args: ['codex', '--yes'] }),
     hint: '--base-url URL',
   },
   {
@@ -112,7 +123,7 @@ const states: readonly State[] = [
     when: 'a gateway that nobody saved',
     make: async (home) => {
       await setUp(home, 'codex', working)
-      return { args: ['use', 'wrok', '--yes'], env: withKey }
+      return { args: ['use', 'wrok', '--yes'] }
     },
     hint: 'repoint gateways',
   },
@@ -126,46 +137,38 @@ const states: readonly State[] = [
   {
     code: 'usage',
     when: 'a key on the command line',
-    make: () => ({
-      args: [...codex(urlOf()), `--key=${key}`],
-      env: { MINE: key },
-      words: { NAME: 'MINE' },
-    }),
+    make: () => ({ args: [...codex(urlOf()), `--key=${key}`], env: { MINE: key } }),
     hint: '--key-env NAME',
   },
   {
     code: 'usage',
     when: 'a model that the rules cannot choose, without asking the gateway',
-    make: () => ({ args: codex(urlOf(), '--no-verify'), env: withKey, words: { ID: model } }),
+    make: () => ({ args: codex(urlOf(), '--no-verify') }),
     hint: '--model ID',
   },
   {
     code: 'usage',
     when: 'plain http to another machine',
-    make: () => ({ args: codex('http://gw.invalid'), env: withKey }),
+    make: () => ({ args: codex('http://gw.invalid') }),
     hint: '--base-url https://gw.invalid',
     leadsTo: 'dns',
   },
   {
     code: 'key-missing',
     when: 'no key',
-    make: () => ({ args: codex(urlOf()), env: { MINE: key }, words: { NAME: 'MINE' } }),
+    make: () => ({ args: codex(urlOf()), env: { MINE: key } }),
     hint: '--key-env NAME',
   },
   {
     code: 'key-placeholder',
     when: 'the key of an example',
-    make: () => ({
-      args: codex(urlOf()),
-      env: { REPOINT_API_KEY: 'YOUR_API_KEY', MINE: key },
-      words: { NAME: 'MINE' },
-    }),
+    make: () => ({ args: codex(urlOf()), env: { REPOINT_API_KEY: 'YOUR_API_KEY', MINE: key } }),
     hint: '--key-env NAME',
   },
   {
     code: 'confirmation-needed',
     when: 'a setup without --yes',
-    make: () => ({ args: ['codex', '--base-url', urlOf()], env: withKey }),
+    make: () => ({ args: ['codex', '--base-url', urlOf()] }),
     hint: '--yes',
   },
   {
@@ -186,7 +189,6 @@ const states: readonly State[] = [
           Boolean(headers['x-team-id']),
         ),
       ),
-      env: withKey,
       words: { VALUE: 'red' },
     }),
     hint: '--header',
@@ -222,35 +224,25 @@ const states: readonly State[] = [
     when: 'a web page',
     make: async () => ({
       args: codex(await answering(200, page, { 'content-type': 'text/html' })),
-      env: withKey,
-      words: { URL: urlOf() },
     }),
     hint: '--base-url URL',
   },
   {
     code: 'wrong-route',
     when: 'another path of the host',
-    make: async () => ({
-      args: codex(await answering(404, refusal('Not Found'))),
-      env: withKey,
-      words: { URL: urlOf() },
-    }),
+    make: async () => ({ args: codex(await answering(404, refusal('Not Found'))) }),
     hint: '--base-url URL',
   },
   {
     code: 'docs-host',
     when: 'the documentation',
-    make: () => ({
-      args: codex('https://docs.gw.invalid'),
-      env: withKey,
-      words: { URL: urlOf() },
-    }),
+    make: () => ({ args: codex('https://docs.gw.invalid') }),
     hint: '--base-url URL',
   },
   {
     code: 'model-unknown',
     when: 'a mistyped model',
-    make: () => ({ args: codex(urlOf(), '--model', 'gpt-5.6-slo'), env: withKey }),
+    make: () => ({ args: codex(urlOf(), '--model', 'gpt-5.6-slo') }),
     hint: /--model gpt-5\.6-/,
   },
   {
@@ -258,7 +250,6 @@ const states: readonly State[] = [
     when: 'a model that the key may not use',
     make: async () => ({
       args: codex((await faulty('model-forbidden', { model })).url, '--model', model),
-      env: withKey,
       words: { ID: 'gpt-5.6-terra' },
     }),
     hint: '--model ID',
@@ -277,74 +268,39 @@ const states: readonly State[] = [
           (_, body) => body !== '',
         ),
       ),
-      env: withKey,
-      words: { ID: model },
     }),
     hint: '--model ID',
   },
   {
     code: 'protocol-unsupported',
     when: 'a gateway without the protocol of the client',
-    make: async () => ({
-      args: codex(
-        await answering(404, refusal('Not Found'), {}, (_, body) => !/"input"/.test(body)),
-        '--model',
-        model,
-      ),
-      env: withKey,
-    }),
+    make: rejecting(404, 'Not Found', (body) => !/"input"/.test(body)),
     hint: /repoint opencode --base-url http/,
   },
   {
     code: 'tools-unsupported',
     when: 'a model without tools',
-    make: async () => ({
-      args: codex(
-        await answering(
-          400,
-          refusal('This model does not support tools'),
-          {},
-          (_, body) => !(/"tools":\s*\[/.test(body) && body.includes(`"${model}"`)),
-        ),
-        '--model',
-        model,
-      ),
-      env: withKey,
-      words: { ID: 'gpt-5.6-terra' },
-    }),
+    make: rejecting(
+      400,
+      'This model does not support tools',
+      (body) => !(/"tools":\s*\[/.test(body) && body.includes(`"${model}"`)),
+    ),
     hint: '--model ID',
   },
   {
     code: 'parameter-unsupported',
     when: 'a parameter that the model rejects',
-    make: async () => ({
-      args: codex(
-        await answering(
-          400,
-          refusal('Unsupported parameter: prompt_cache_key'),
-          {},
-          (_, body) => !(body.includes('prompt_cache_key') && body.includes(`"${model}"`)),
-        ),
-        '--model',
-        model,
-      ),
-      env: withKey,
-      words: { ID: 'gpt-5.6-terra' },
-    }),
+    make: rejecting(
+      400,
+      'Unsupported parameter: prompt_cache_key',
+      (body) => !(body.includes('prompt_cache_key') && body.includes(`"${model}"`)),
+    ),
     hint: '--model ID',
   },
   {
     code: 'request-rejected',
     when: 'words that name no cause',
-    make: async () => ({
-      args: codex(
-        await answering(400, refusal('Bad luck'), {}, (_, body) => !body.includes(`"${model}"`)),
-        '--model',
-        model,
-      ),
-      env: withKey,
-      words: { ID: 'gpt-5.6-terra' },
-    }),
+    make: rejecting(400, 'Bad luck', (body) => !body.includes(`"${model}"`)),
     hint: '--model ID',
   },
   {
@@ -354,7 +310,7 @@ const states: readonly State[] = [
       const gateway = await aGateway()
       await gateway.close()
       const first = () => aGateway({ port: Number(new URL(gateway.url).port) })
-      return { args: codex(gateway.url), env: withKey, first, words: { URL: gateway.url } }
+      return { args: codex(gateway.url), first, words: { URL: gateway.url } }
     },
     hint: /repoint serve --port \d+/,
   },
@@ -363,7 +319,7 @@ const states: readonly State[] = [
     when: 'a mistyped host',
     make: () => {
       const args = codex('https://gw.invalid')
-      return { args, env: withKey, words: { URL: urlOf() } }
+      return { args }
     },
     hint: '--base-url',
   },
@@ -379,7 +335,6 @@ const states: readonly State[] = [
       )
       return {
         args: codex(`https://localhost:${server.port}`),
-        env: withKey,
         words: { PATH: tlsFile('self-signed.pem') },
       }
     },
@@ -389,7 +344,7 @@ const states: readonly State[] = [
   {
     code: 'tls',
     when: 'https to a port without TLS',
-    make: () => ({ args: codex(urlOf().replace('http:', 'https:')), env: withKey }),
+    make: () => ({ args: codex(urlOf().replace('http:', 'https:')) }),
     hint: '--base-url http://127.0.0.1:',
   },
   {
@@ -407,7 +362,7 @@ const states: readonly State[] = [
     when: 'a model that loads for a long time',
     make: async () => {
       const { url } = await aGateway({ faults: [{ delayMs: 1_500, times: 2 }] as never })
-      return { args: codex(url, '--timeout', '1'), env: withKey }
+      return { args: codex(url, '--timeout', '1') }
     },
     hint: '--timeout 120',
   },
@@ -418,17 +373,14 @@ const states: readonly State[] = [
       const server = await aServer((request, response) => {
         response.writeHead(308, { location: working.url + request.url }).end()
       })
-      return { args: codex(`http://127.0.0.1:${server.port}`), env: withKey }
+      return { args: codex(`http://127.0.0.1:${server.port}`) }
     },
     hint: '--base-url http://127.0.0.1:',
   },
   {
     code: 'quota',
     when: 'no credit',
-    make: async () => ({
-      args: codex((await faulty('quota', { times: 1 })).url),
-      env: withKey,
-    }),
+    make: async () => ({ args: codex((await faulty('quota', { times: 1 })).url) }),
     hint: 'run the command again',
   },
   {
@@ -440,17 +392,14 @@ const states: readonly State[] = [
         isOver = true
       }
       const url = await answering(429, refusal('slow down'), { 'retry-after': '60' }, () => isOver)
-      return { args: codex(url), env: withKey, first }
+      return { args: codex(url), first }
     },
     hint: 'in 60 s',
   },
   {
     code: 'gateway-fault',
     when: 'a 502',
-    make: async () => ({
-      args: codex((await faulty('upstream', { times: 3 })).url),
-      env: withKey,
-    }),
+    make: async () => ({ args: codex((await faulty('upstream', { times: 3 })).url) }),
     hint: 'Run the command again',
   },
   {
@@ -489,7 +438,7 @@ const states: readonly State[] = [
     make: (home) => {
       home.put('.codex/config.toml', 'model = "a"\nmodel = "b"\n')
       const first = () => home.put('.codex/config.toml', 'model = "a"\n')
-      return { args: codex(urlOf()), env: withKey, first }
+      return { args: codex(urlOf()), first }
     },
     hint: 'run the command again',
   },
@@ -501,7 +450,7 @@ const states: readonly State[] = [
       const args = ['setup', '--from', home.at('team.json'), '--yes']
       const team = { version: 1, baseUrl: urlOf(), clients: { codex: {} } }
       const first = () => home.put('team.json', JSON.stringify(team))
-      return { args, env: withKey, first, words: { NAME: 'work' } }
+      return { args, first, words: { NAME: 'work' } }
     },
     hint: 'repoint gateways export NAME',
     leadsTo: 'usage',
@@ -512,7 +461,7 @@ const states: readonly State[] = [
     make: (home) => {
       home.put('.codex/config.toml', 'model_providers = "none"\n')
       const first = () => home.put('.codex/config.toml', '')
-      return { args: codex(urlOf()), env: withKey, first }
+      return { args: codex(urlOf()), first }
     },
     hint: 'yourself',
   },
@@ -523,7 +472,7 @@ const states: readonly State[] = [
       home.put(`${state}/blobs/.keep`, '')
       rmSync(home.at(`${state}/blobs`), { recursive: true })
       chmodSync(home.at(state), 0o777)
-      return { args: codex(urlOf()), env: withKey, first: () => chmodSync(home.at(state), 0o700) }
+      return { args: codex(urlOf()), first: () => chmodSync(home.at(state), 0o700) }
     },
     hint: /chmod 700 \S+/,
   },
@@ -570,7 +519,7 @@ const states: readonly State[] = [
       claude('2.1.19')
       const env = { ...withKey, PATH: `${home.at('bin')}:${process.env['PATH']}` }
       const args = ['claude', '--base-url', urlOf(), '--yes']
-      return { args, env, words: { ID: model }, first: () => claude('2.1.330') }
+      return { args, env, first: () => claude('2.1.330') }
     },
     hint: 'Update Claude Code',
   },
@@ -580,11 +529,7 @@ const states: readonly State[] = [
     make: async (home) => {
       home.put('.codex/config.toml', '# mine\nmodel = "a"\n')
       await setUp(home, 'codex', working)
-      const text = home.text('.codex/config.toml')
-      writeFileSync(
-        home.at('.codex/config.toml'),
-        text.replace(/base_url = .*/, 'base_url = "https://x.invalid/v1"'),
-      )
+      home.replace('.codex/config.toml', /base_url = .*/, 'base_url = "https://x.invalid/v1"')
       return { args: ['rollback', 'codex', '--yes'] }
     },
     hint: 'repoint rollback codex --force',
@@ -624,7 +569,11 @@ const isSwitch = (word: string) =>
   ['--yes', '--try-client', '--allow-http', '--dry-run'].includes(word)
 
 /** Types the hint of an error after `typed`. */
-function typeHint(home: Home, hint: string, { args, env, words = {} }: Typed): Promise<CliResult> {
+function typeHint(
+  home: Home,
+  hint: string,
+  { args, env = withKey, words = {} }: Typed,
+): Promise<CliResult> {
   const run = (args: readonly string[], more: Record<string, string> = {}) =>
     runInProcess(home, args.includes('run') ? args : [...args, '--json'], {
       env: { ...env, ...more },
@@ -634,7 +583,7 @@ function typeHint(home: Home, hint: string, { args, env, words = {} }: Typed): P
   if (named === undefined || named.words[0] === 'serve') return run(args)
 
   const filled = named.words.map((word) =>
-    word.replace(/\b[A-Z]{2,}\b/g, (name) => words[name] ?? name),
+    word.replace(/\b[A-Z]{2,}\b/g, (name) => words[name] ?? usualWords[name] ?? name),
   )
   const [first = '', second = ''] = filled
   if (named.kind === 'variable') return run(args, { [first]: second })
@@ -669,7 +618,8 @@ describe('a hint helps when typed', () => {
     async (name, { code, finding, make, hint: expectedHint, leadsTo }) => {
       const home = aHome()
       const typed = await make(home)
-      const failed = await runInProcess(home, withJson(typed.args), { env: { ...typed.env } })
+      const env = { ...(typed.env ?? withKey) }
+      const failed = await runInProcess(home, withJson(typed.args), { env })
       const document = failed.json as { error?: Problem; warnings: readonly Problem[] }
       // An undo that keeps something did its work, and reports that as a warning.
       const error = document.error ?? { ...document.warnings.at(-1)!, code }
