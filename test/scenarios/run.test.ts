@@ -11,7 +11,7 @@ import {
 import { resolve } from 'node:path'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { compact } from '../../src/compact.ts'
-import { builtInCatalog } from '../../src/serve/index.ts'
+import { builtInCatalog, type GatewayOptions } from '../../src/serve/index.ts'
 import { accessTo, aServer, goodGateway, sendJson, tlsFile } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
@@ -67,6 +67,10 @@ function pathOf(home: Home): string {
   return `${home.at('bin')}:${process.env['PATH']}`
 }
 
+/** `repoint run` that ends before it starts anything. */
+const refused = (home: Home, words: readonly string[]) =>
+  runInProcess(home, ['run', ...words], { env: { PATH: pathOf(home) } })
+
 /** A program that prints its arguments and environment as JSON. */
 const reportsItsStart = `#!/bin/sh
 [ "$1" = --version ] && echo 9.9.9 && exit
@@ -75,8 +79,13 @@ exec '${process.execPath}' -e 'console.log(JSON.stringify({ args: process.argv.s
 
 describe('repoint run', () => {
   test('codex gets -c options with the provider id of its files, and the key in a variable', async () => {
-    const home = sharedHome
-    const { args, env, stderr } = await started(home, ['two', '--', 'codex', 'exec', '--json'])
+    const { args, env, stderr } = await started(sharedHome, [
+      'two',
+      '--',
+      'codex',
+      'exec',
+      '--json',
+    ])
     expect(args).toEqual(
       expect.arrayContaining([
         'model_provider="gateway"',
@@ -94,22 +103,17 @@ describe('repoint run', () => {
   })
 
   test('codex gets a model by the rules if the catalog does not have the model of its files', async () => {
-    const home = sharedHome
-    expect((await started(home, ['one', 'codex'])).args.join(' ')).not.toContain('model=')
-    const { args } = await started(home, ['two', 'codex'])
+    expect((await started(sharedHome, ['one', 'codex'])).args.join(' ')).not.toContain('model=')
+    const { args } = await started(sharedHome, ['two', 'codex'])
     expect(args).toContain('model="gpt-5.5-sol"')
   })
 
   test('starts no client with a model that the gateway does not serve', async () => {
-    const home = sharedHome
-    const { status, stderr } = await runInProcess(
-      home,
-      ['run', 'two', '--model', 'gpt-5.5-soll', '--', 'codex'],
-      { env: { PATH: pathOf(home) } },
-    )
+    const words = ['two', '--model', 'gpt-5.5-soll', '--', 'codex']
+    const { status, stderr } = await refused(sharedHome, words)
     expect(status).toBe(5)
     expect(stderr).toMatch(/does not serve the model gpt-5\.5-soll .*\n.*--model gpt-5\.5-sol/)
-    const listed = await started(home, ['two', '--model', 'gpt-5.5-sol', '--', 'codex'])
+    const listed = await started(sharedHome, ['two', '--model', 'gpt-5.5-sol', '--', 'codex'])
     expect(listed.stderr).not.toContain('does not list')
   })
 
@@ -134,9 +138,8 @@ describe('repoint run', () => {
 
   test('codex gets a new provider id if headers of its files would be sent to another address', async () => {
     const home = await aHomeBetween('codex')
-    const config = home.text('.codex/config.toml')
     const headers = '$&\nhttp_headers = { "x-team" = "secret" }'
-    home.put('.codex/config.toml', config.replace(/^base_url = .*/m, headers))
+    home.replace('.codex/config.toml', /^base_url = .*/m, headers)
     const { args } = await started(home, ['two', 'codex'])
     expect(args).toContain('model_provider="repoint-run"')
   })
@@ -162,60 +165,28 @@ describe('repoint run', () => {
     expect(second.args[1]).not.toContain('gpt-5.6-sol')
   })
 
-  test('claude starts without what a setup would remove: in its settings, in the folder, in the shell', async () => {
+  test('claude starts without what a setup would remove', async () => {
     const home = await aHomeBetween('claude')
-    const settings = JSON.parse(home.text('.claude/settings.json'))
-    const harmful = {
-      CLAUDE_CODE_USE_BEDROCK: '1',
-      CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD: '1',
-      CLAUDE_CODE_CLIENT_DATA_URL: 'http://127.0.0.1:1',
-      ANTHROPIC_MODEL: 'foreign',
-      ANTHROPIC_SMALL_FAST_MODEL: 'foreign',
-    }
-    home.put(
+    home.replace(
       '.claude/settings.json',
-      JSON.stringify({
-        ...settings,
-        env: {
-          ...settings.env,
-          ...harmful,
-          ANTHROPIC_DEFAULT_FABLE_MODEL: 'foreign',
-          NO_PROXY: 'x.example',
-        },
-      }),
+      '"env": {',
+      '$& "CLAUDE_CODE_USE_BEDROCK": "1", "NO_PROXY": "x.example",',
     )
     const { args, env, stderr } = await started(home, ['two', 'claude'], {
       ANTHROPIC_UNIX_SOCKET: '/x',
-      ANTHROPIC_NEW_TOKEN: 'x',
-      ANTHROPIC_MODEL: 'foreign',
     })
-    expect(args[1]).not.toContain('foreign')
-    const overlay = JSON.parse(args[1]!).env
-    for (const name of Object.keys(harmful)) expect(overlay[name], name).toBe('')
-    expect(overlay.NO_PROXY).toBe('x.example,127.0.0.1,localhost')
-    for (const name of ['ANTHROPIC_UNIX_SOCKET', 'ANTHROPIC_NEW_TOKEN', 'ANTHROPIC_MODEL'])
-      expect(env).not.toHaveProperty(name)
+    expect(JSON.parse(args[1]!).env).toMatchObject({
+      CLAUDE_CODE_USE_BEDROCK: '',
+      NO_PROXY: 'x.example,127.0.0.1,localhost',
+    })
+    expect(env).not.toHaveProperty('ANTHROPIC_UNIX_SOCKET')
     expect(stderr).toContain('It starts without ')
   })
 
-  test('codex starts although its file would stop it, or repoint says why not', async () => {
+  test('codex does not start with a setting that run cannot replace', async () => {
     const home = await aHomeBetween('codex')
-    const config = home.text('.codex/config.toml')
-    const other =
-      '\n[model_providers.other]\nbase_url = "https://other.example/v1"\nwire_api = "chat"\n'
-    home.put('.codex/config.toml', `forced_login_method = "chatgpt"\n${config}${other}`)
-    const { args } = await started(home, ['two', 'codex'])
-    expect(args).toEqual(
-      expect.arrayContaining([
-        'forced_login_method="api"',
-        'model_providers.other.wire_api="responses"',
-        'model_providers.other.name="other"',
-      ]),
-    )
-    home.put('.codex/config.toml', `profile = "x"\n${config}`)
-    const { status, stderr } = await runInProcess(home, ['run', 'two', 'codex'], {
-      env: { PATH: pathOf(home) },
-    })
+    home.put('.codex/config.toml', `profile = "x"\n${home.text('.codex/config.toml')}`)
+    const { status, stderr } = await refused(home, ['two', 'codex'])
     expect(status).toBe(8)
     expect(stderr).toContain('Codex does not start with `profile`')
   })
@@ -227,8 +198,7 @@ describe('repoint run', () => {
 
   test('claude: --settings of the user is refused, because Claude Code reads only one', async () => {
     const home = await aHomeBetween('claude-gpt')
-    const env = { PATH: pathOf(home) }
-    const result = await runInProcess(home, ['run', 'two', 'claude', '--settings', '{}'], { env })
+    const result = await refused(home, ['two', 'claude', '--settings', '{}'])
     expect([result.status, result.stdout]).toEqual([2, ''])
   })
 
@@ -281,7 +251,7 @@ cat "$path"
     const list = '.local/state/repoint/gateways.json'
     home.put('ca.pem', readFileSync(tlsFile('ca.pem'), 'utf8'))
     const entry = `"name": "two", "caFile": ${JSON.stringify(home.at('ca.pem'))}`
-    home.put(list, home.text(list).replace('"name": "two"', entry))
+    home.replace(list, '"name": "two"', entry)
     const codex = await started(home, ['two', 'codex'])
     expect(codex.env).toMatchObject({ CODEX_CA_CERTIFICATE: home.at('ca.pem') })
     // This variable would replace the authorities of this machine in every program.
@@ -291,8 +261,7 @@ cat "$path"
   })
 
   test('any other program gets the usual variables', async () => {
-    const home = sharedHome
-    const { args, env } = await started(home, ['two', '--', 'other', '--', '--json'])
+    const { args, env } = await started(sharedHome, ['two', '--', 'other', '--', '--json'])
     expect(args).toEqual(['--', '--json'])
     expect(env).toMatchObject({
       OPENAI_BASE_URL: `${gatewayTwo.url}/v1`,
@@ -386,7 +355,6 @@ cat "$path"
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     '%s is passed to the command',
     async (name) => {
-      const _home = sharedHome
       const script = `process.on('${name}', () => { console.log('received ${name}'); process.exit(5) }); console.log('up'); setTimeout(() => {}, 9e4)`
       const args = ['run', '--no-verify', 'two', '--', process.execPath, '-e', script]
       const child = spawn(process.execPath, [resolve('bin/repoint.js'), ...args], {
@@ -432,8 +400,7 @@ cat "$path"
   })
 
   test('--help after the name shows the help of run', async () => {
-    const home = sharedHome
-    const { status, stdout } = await runInProcess(home, ['run', 'two', '--help'])
+    const { status, stdout } = await runInProcess(sharedHome, ['run', 'two', '--help'])
     expect(status).toBe(0)
     expect(stdout).toContain('Usage: repoint run')
   })
@@ -452,8 +419,7 @@ cat "$path"
     ['an unknown name', ['tow', 'other'], 2, 'Did you mean: repoint run two -- …'],
     ['a missing command', ['two', 'no-such-program'], 2, 'There is no command no-such-program'],
   ])('reports %s', async (_, args, status, words) => {
-    const home = sharedHome
-    const result = await runInProcess(home, ['run', ...args])
+    const result = await runInProcess(sharedHome, ['run', ...args])
     expect(result.status).toBe(status)
     expect(result.stderr).toContain(words)
   })
@@ -499,8 +465,8 @@ cat "$path"
   test('reports that the gateway rejects the key, before it starts anything', async () => {
     const home = await aHomeBetween('codex')
     const file = '.local/state/repoint/gateways.json'
-    home.put(file, home.text(file).replace(keys.two, 'sk-old-0123456789abcdef'))
-    const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
+    home.replace(file, keys.two, 'sk-old-0123456789abcdef')
+    const env = { PATH: pathOf(home) }
     const starts: string[] = []
     const options = {
       env,
@@ -509,30 +475,30 @@ cat "$path"
         return { reason: 'exited', exitStatus: 0 } as const
       },
     }
-    const refused = await runInProcess(home, ['run', 'two', 'other'], options)
-    expect({ starts, status: refused.status }).toEqual({ starts: [], status: 3 })
+    const rejected = await runInProcess(home, ['run', 'two', 'other'], options)
+    expect({ starts, status: rejected.status }).toEqual({ starts: [], status: 3 })
     const unverified = await runInProcess(home, ['run', '--no-verify', 'two', 'other'], options)
     expect({ starts, status: unverified.status }).toEqual({ starts: ['other'], status: 0 })
   })
 })
 
-test('a gateway that rejects everything is reported once', async () => {
-  const faults = [{ status: 502 }]
-  const faulty = await withGateway({ key: keys.one, faults }, onTestFinished)
-  const home = aHome()
-  home.put('bin/codex', '#!/bin/sh\necho codex-cli 0.169.0\n', 0o755)
-  const { stderr } = await runInProcess(home, ['run', '--base-url', faulty.url, '--', 'codex'], {
-    env: { REPOINT_API_KEY: keys.one, PATH: `${home.at('bin')}:${process.env['PATH']}` },
-  })
-  expect(stderr.match(/HTTP 502/g)).toHaveLength(1)
-})
+describe('codex at an address', () => {
+  async function errorOutputAt(options: Omit<GatewayOptions, 'key'>): Promise<string> {
+    const { url } = await withGateway({ key: keys.one, ...options }, onTestFinished)
+    const home = aHome()
+    home.put('bin/codex', '#!/bin/sh\necho codex-cli 0.169.0\n', 0o755)
+    const { stderr } = await runInProcess(home, ['run', '--base-url', url, '--', 'codex'], {
+      env: { REPOINT_API_KEY: keys.one, PATH: pathOf(home) },
+    })
+    return stderr
+  }
 
-test('the hint about an unknown window names the client', async () => {
-  const gateway = await withGateway({ key: keys.one, models: ['gpt-6.2-sol'] }, onTestFinished)
-  const home = aHome()
-  home.put('bin/codex', '#!/bin/sh\necho codex-cli 0.169.0\n', 0o755)
-  const { stderr } = await runInProcess(home, ['run', '--base-url', gateway.url, '--', 'codex'], {
-    env: { REPOINT_API_KEY: keys.one, PATH: `${home.at('bin')}:${process.env['PATH']}` },
+  test('of a gateway that rejects everything is reported once', async () => {
+    expect((await errorOutputAt({ faults: [{ status: 502 }] })).match(/HTTP 502/g)).toHaveLength(1)
   })
-  expect(stderr).toContain('repoint codex --context-window TOKENS')
+
+  test('of a gateway with an unknown window: the hint names the client', async () => {
+    const stderr = await errorOutputAt({ models: ['gpt-6.2-sol'] })
+    expect(stderr).toContain('repoint codex --context-window TOKENS')
+  })
 })
