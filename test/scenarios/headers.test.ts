@@ -1,11 +1,11 @@
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { familyRows, loadClients } from '../../src/clients/list.ts'
 import { type Front, startFront } from '../support/front.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runHere, runInProcess } from '../support/in-process.ts'
+import { textsIn } from '../support/texts.ts'
 
 const key = 'sk-canary-key-5e6f708192a3b47f'
 const secret = 'pk-canary-header-d1c0b9a8f7e6d5c4'
@@ -34,7 +34,11 @@ async function repoint(home: Home, args: readonly string[], given: Record<string
 }
 
 function setUp(home: Home, ...more: string[]) {
-  return repoint(home, ['setup', ...clients, '--base-url', particular.url, '--yes', ...more])
+  return setUpAt(particular, home, ...more)
+}
+
+function setUpAt({ url }: Front, home: Home, ...more: string[]) {
+  return repoint(home, ['setup', ...clients, '--base-url', url, '--yes', ...more])
 }
 
 /** Every file that holds the secret, with its mode. */
@@ -90,9 +94,17 @@ describe('a gateway that wants headers', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test('needs no flag in a second run, in doctor or for another client', async () => {
+  test('is shown with them, the secret one masked, and needs no flag in a second run, in doctor or for another client', async () => {
     const home = aHome()
     await setUp(home, ...asked, '--name', 'pk')
+    const shownHeaders = { 'x-portkey-provider': 'openai', 'x-portkey-api-key': '....d5c4' }
+    const { json: shown } = await repoint(home, ['gateways'])
+    expect(shown).toMatchObject({ gateways: [{ name: 'pk', headers: shownHeaders }] })
+    const status = (await repoint(home, ['status', ...clients])).json
+    expect(status).toMatchObject({
+      clients: clients.map((id) => ({ id, gateway: 'pk', headers: shownHeaders })),
+    })
+
     const again = await setUp(home)
     expect(again.json).toMatchObject({ changed: false })
     for (const args of [
@@ -160,22 +172,10 @@ describe('a gateway that wants headers', () => {
     },
   )
 
-  test('is shown with them, and the secret one is masked', async () => {
-    const home = aHome()
-    await setUp(home, ...asked, '--name', 'pk')
-    const shownHeaders = { 'x-portkey-provider': 'openai', 'x-portkey-api-key': '....d5c4' }
-    const { json } = await repoint(home, ['gateways'])
-    expect(json).toMatchObject({ gateways: [{ name: 'pk', headers: shownHeaders }] })
-    const status = (await repoint(home, ['status', ...clients])).json
-    expect(status).toMatchObject({
-      clients: clients.map((id) => ({ id, gateway: 'pk', headers: shownHeaders })),
-    })
-  })
-
   test('is the only gateway that gets them', async () => {
     const home = aHome()
     await setUp(home, ...asked)
-    const { status } = await repoint(home, ['setup', ...clients, '--base-url', plain.url, '--yes'])
+    const { status } = await setUpAt(plain, home)
     expect(status).toBe(0)
     expect(plain.seen.some((headers) => 'x-portkey-provider' in headers)).toBe(false)
     const filesWithSecrets = holders(home)
@@ -190,32 +190,19 @@ describe('a gateway that wants headers', () => {
   test('is the only gateway that gets them after it was forgotten, also those that the user added', async () => {
     const userSettings = '{"env":{"ANTHROPIC_CUSTOM_HEADERS":"X-Team: a"}}\n'
     const home = aHome({ '.claude/settings.json': userSettings })
-    const loaded = await loadClients(familyRows)
-    const all = loaded.filter(({ sends }) => sends.headers).map(({ id }) => id)
     const tenant = ['--header', 'x-tenant: $TENANT', '--header', 'x-plan: blue']
     const given = { ...env, TENANT: 'acme-red-7' }
-    const first = ['--base-url', particular.url, ...asked, ...tenant, '--name', 'a']
-    expect(await repoint(home, ['setup', ...all, ...first, '--yes'], given)).toMatchObject({
-      status: 0,
-    })
-    const settings = home.text('.claude/settings.json')
-    expect(settings).toContain('acme-red-7')
-    home.put('.claude/settings.json', settings.replace('X-Team: a', 'X-Team: a\\nX-Since: b'))
+    const first = ['setup', ...clients, '--base-url', particular.url, '--yes', '--name', 'a']
+    expect((await repoint(home, [...first, ...asked, ...tenant], given)).status).toBe(0)
+    expect(home.text('.claude/settings.json')).toContain('acme-red-7')
+    home.replace('.claude/settings.json', 'X-Team: a', 'X-Team: a\\nX-Since: b')
     await repoint(home, ['forget', 'a', '--yes'])
 
-    const { status, json } = await repoint(home, [
-      'setup',
-      ...all,
-      '--base-url',
-      plain.url,
-      '--yes',
-    ])
+    const { status, json } = await setUpAt(plain, home)
     expect(status).toBe(0)
     expect(JSON.stringify(json['warnings'])).toContain('Remove env.ANTHROPIC_CUSTOM_HEADERS from')
-    const written = readdirSync(home.path, { recursive: true, encoding: 'utf8' })
-      .filter((name) => !name.includes('state/repoint') && statSync(home.at(name)).isFile())
-      .filter((name) => /acme-red-7|x-plan|x-portkey/.test(home.text(name)))
-    expect(written).toEqual([])
+    const written = Object.values(textsIn(home))
+    for (const text of written) expect(text).not.toMatch(/acme-red-7|x-plan|x-portkey/)
     expect(home.text('.claude/settings.json')).not.toContain('ANTHROPIC_CUSTOM_HEADERS')
     await repoint(home, ['rollback', '--yes'])
     expect(home.text('.claude/settings.json')).toContain('X-Team: a\\nX-Since: b')
@@ -223,11 +210,8 @@ describe('a gateway that wants headers', () => {
 
   test('no longer gets a header that --header removes', async () => {
     const home = aHome()
-    await repoint(home, ['setup', ...clients, '--base-url', plain.url, '--yes', ...asked])
-    const { json } = await repoint(home, [
-      ...['setup', ...clients, '--base-url', plain.url, '--yes'],
-      ...['--header', 'x-portkey-api-key:'],
-    ])
+    await setUpAt(plain, home, ...asked)
+    const { json } = await setUpAt(plain, home, '--header', 'x-portkey-api-key:')
     expect(json).toMatchObject({ changed: true })
     const { json: after } = await repoint(home, ['gateways'])
     expect(after).toMatchObject({ gateways: [{ headers: { 'x-portkey-provider': 'openai' } }] })
@@ -241,8 +225,7 @@ describe('a gateway that wants headers', () => {
     const home = aHome()
     await setUp(home, ...asked)
     expect((await repoint(home, ['status', '--exit-code'])).status).toBe(0)
-    const config = home.text('.codex/config.toml')
-    home.put('.codex/config.toml', config.replace(/.*x-portkey-provider.*\n/, ''))
+    home.replace('.codex/config.toml', /.*x-portkey-provider.*\n/, '')
     const { status, json } = await repoint(home, ['status', 'codex', '--exit-code'])
     expect([status, JSON.stringify(json)]).toEqual([
       11,
@@ -258,16 +241,6 @@ describe('a gateway that wants headers', () => {
     plain.seen.length = 0
     await repoint(home, ['key', 'codex', '--yes'])
     expect(new Set(plain.seen.map((headers) => headers['x-team']))).toEqual(new Set(['a']))
-  })
-
-  test('is not set up without them, and nothing is written', async () => {
-    const home = aHome()
-    const { status, json } = await setUp(home)
-    expect([status, json['error']]).toEqual([
-      2,
-      expect.objectContaining({ code: 'header-missing' }),
-    ])
-    expect(home.snapshot()).toEqual({})
   })
 })
 
@@ -353,23 +326,5 @@ describe('a gateway that refuses the key as Bearer', () => {
     expect((await repoint(home, ['claude', ...at, '--name', 'm'])).status).toBe(0)
     expect(home.text('.config/opencode/opencode.json')).not.toContain('x-api-key')
     expect(home.text('.claude/settings.json')).toContain('ANTHROPIC_API_KEY')
-  })
-
-  test.each([
-    ['one that reads one header', 1],
-    ['one that reads every header', 0],
-  ])('gets at most one more request with a wrong key: %s', async (_, more) => {
-    const home = aHome()
-    const front = await startFront(gateway, { key, readsAll: more === 0 })
-    onTestFinished(() => front.close())
-    const wrongKey = { REPOINT_API_KEY: 'sk-wrong-0123456789abcdef' }
-    const { status, json } = await repoint(
-      home,
-      ['codex', '--base-url', front.url, '--yes'],
-      wrongKey,
-    )
-    expect([status, json['error']]).toEqual([3, expect.objectContaining({ code: 'key-rejected' })])
-    const asBearer = front.seen.filter(({ authorization }) => authorization !== undefined)
-    expect(front.seen.length - asBearer.length).toBe(more)
   })
 })

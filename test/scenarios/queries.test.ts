@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { clientRows, loadClient } from '../../src/clients/list.ts'
 import { aServer, key as forgedKey, goodGateway, sendJson } from '../gateway/forged.ts'
@@ -117,9 +116,8 @@ describe('a query that the gateway requires', () => {
   test('is reported by status if someone changed it, and restored by doctor', async () => {
     const home = aHome()
     await setUp(home, versioned.url + query)
-    const path = home.at('.codex/config.toml')
     const right = home.text('.codex/config.toml')
-    writeFileSync(path, right.replace(version, '2020-01-01'))
+    home.replace('.codex/config.toml', version, '2020-01-01')
 
     expect((await repoint(home, 'status', 'codex')).json).toMatchObject({
       clients: [{ drift: ['the query api-version is missing or has another value'] }],
