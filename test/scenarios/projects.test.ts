@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
+import { answer } from '../support/dialogue.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
@@ -145,10 +146,11 @@ test.each([
     expect([started.status, started.stdout]).toEqual([ranWith, ''])
     expect(started.stderr.includes('started in this folder')).toBe(ranWith === 8)
     expect('started' in home.snapshot()).toBe(ranWith === 0)
-    // A shell gets variables only, which the folder's files override.
-    const shell = { SHELL: '/bin/true', PATH: `${home.at('bin')}:${process.env['PATH']}` }
-    const inShell = await run(['run', 'work'], undefined, shell)
-    if (ranWith === 0) expect(inShell.status).toBe(8)
+    if (ranWith === 0) {
+      // A shell gets variables only, which the folder's files override.
+      const shell = { SHELL: '/bin/true', PATH: `${home.at('bin')}:${process.env['PATH']}` }
+      expect((await run(['run', 'work'], undefined, shell)).status).toBe(8)
+    }
 
     expect((await run(['status', client, '--exit-code'])).status).toBe(11)
     expect((await run(['doctor', client, '--no-verify'])).status).toBe(8)
@@ -178,10 +180,8 @@ const sentElsewhere: readonly (readonly [string, string, unknown, (folder: strin
     ['codex', '.codex/config.toml', codexElsewhere, (folder) => ['exec', `-C${folder}`, 'hi']],
     ['codex', '.codex/config.toml', codexElsewhere, (folder) => [`--cd=${folder}`]],
     ['droid', '.factory/settings.json', droidElsewhere, (folder) => ['exec', '--cwd', folder, 'x']],
-    ['droid', '.factory/settings.json', droidElsewhere, (folder) => [`--cwd=${folder}`]],
     ['opencode', 'opencode.json', second, (folder) => [folder]],
     ['opencode', 'opencode.json', second, (folder) => ['run', `--dir=${folder}`, 'hi']],
-    ['kilo', 'kilo.json', second, (folder) => ['run', '--dir', folder, 'hi']],
     ['cline', '.env.local', clineElsewhere, (folder) => ['-c', folder, 'Say hello']],
     ['cline', '.env.local', clineElsewhere, (folder) => [`-pc${folder}`, 'Say hello']],
   ]
@@ -261,32 +261,20 @@ test('run does not start a shell there either', async () => {
   expect([result.status, result.stdout]).toEqual([8, ''])
 })
 
-test.each([
-  ['opencode', '.config/opencode/opencode.json', '{"permissions":{}}', 'does not start'],
-  [
-    'opencode',
-    '.config/opencode/config.json',
-    '{"provider":{"gateway":{"options":{"apiKey":"x"}}}}',
-    'overrides auth.json',
-  ],
-  ['claude', '.claude.json', '{"primaryApiKey":"sk-mine"}', 'overrides your gateway key'],
-])(
-  '%s: a setup stops at a problem that it can neither repair nor ask about',
-  async (client, file, text, why) => {
-    const { home, run } = aProject('README', '')
-    home.put(file, text)
-    const before = home.snapshot()
-    const { json, status } = await run([client, '--yes', '--json'])
-    expect(json).toMatchObject({
-      error: {
-        code: expect.stringMatching(new RegExp(`^${client}-`)),
-        message: expect.stringContaining(why),
-      },
-    })
-    expect(status).toBe(8)
-    expect(home.snapshot()).toEqual(before)
-  },
-)
+test('a setup stops at a problem that it can neither repair nor ask about', async () => {
+  const { home, run } = aProject('README', '')
+  home.put('.claude.json', '{"primaryApiKey":"sk-mine"}')
+  const before = home.snapshot()
+  const { json, status } = await run(['claude', '--yes', '--json'])
+  expect(json).toMatchObject({
+    error: {
+      code: expect.stringMatching(/^claude-/),
+      message: expect.stringContaining('overrides your gateway key'),
+    },
+  })
+  expect(status).toBe(8)
+  expect(home.snapshot()).toEqual(before)
+})
 
 test('a setup asks about a variable that blocks a client, and --yes continues with a warning', async () => {
   const { home, env, cwd } = aProject('README', '')
@@ -305,8 +293,7 @@ test('a setup on a terminal asks about it, and Enter alone means no', async () =
   const { home, env, cwd } = aProject(name, content)
   const run = askInProcess(home, [client, '--base-url', gateway.url], { env, cwd })
   await run.shows('sends your key to https://elsewhere.example')
-  await run.shows('marked "!"?')
-  run.type(keys.enter)
+  await answer(run, 'marked "!"?')
   await run.ended
   expect(run.screen()).toContain('Nothing changed.')
 })
