@@ -52,45 +52,44 @@ function setupWith(home: Home, replaced: (files: Files) => Partial<Files>, args:
   return runWith(home, ['codex', '--yes', ...args], replaced, hasSwitched)
 }
 
+const inputOutputError = Object.assign(new Error('i/o error'), { code: 'EIO' })
+
+/** Codex's settings cannot be read. */
+const failing =
+  (home: Home, error: Error) =>
+  (files: Files): Partial<Files> => ({
+    read: (path, maxBytes) => {
+      if (path === home.at('.codex/config.toml')) throw error
+      return files.read(path, maxBytes)
+    },
+  })
+
 describe('an error after the files have switched says that they were changed', () => {
   test.each([
-    ['which cannot be read', Object.assign(new Error('i/o error'), { code: 'EIO' })],
+    ['which cannot be read', inputOutputError],
     ['at which our own code fails', new TypeError('boom')],
   ])('for a file %s when it is read back', async (_, error) => {
-    const home = aHome()
-    const failing = (files: Files): Partial<Files> => ({
-      read: (path, maxBytes) => {
-        if (path === home.at('.codex/config.toml')) throw error
-        return files.read(path, maxBytes)
-      },
-    })
-    const { err, status } = await setupWith(home, failing, [])
-    expect(status).toBeGreaterThan(0)
-    expect(err).toContain(changed)
-    expect(err).not.toContain('Nothing changed')
-    const second = aHome()
-    const failingThere = (files: Files): Partial<Files> => ({
-      read: (path, maxBytes) => {
-        if (path === second.at('.codex/config.toml')) throw error
-        return files.read(path, maxBytes)
-      },
-    })
-    const { out } = await setupWith(second, failingThere, ['--json'])
-    expect(JSON.parse(out)).toMatchObject({ error: { filesChanged: true } })
+    for (const isJson of [false, true]) {
+      const home = aHome()
+      const args = isJson ? ['--json'] : []
+      const { out, err, status } = await setupWith(home, failing(home, error), args)
+      expect(status).toBeGreaterThan(0)
+      if (isJson) expect(JSON.parse(out)).toMatchObject({ error: { filesChanged: true } })
+      else expect(err).toContain(changed)
+      expect(err).not.toContain('Nothing changed')
+    }
   })
 
   test('for a file which cannot be read after `off`', async () => {
     const home = aHome({ '.codex/config.toml': 'personality = "friendly"\n' })
     expect((await setupWith(home, () => ({}), [])).status).toBe(0)
-    const failing = (files: Files): Partial<Files> => ({
-      read: (path, maxBytes) => {
-        if (path === home.at('.codex/config.toml'))
-          throw Object.assign(new Error('i/o error'), { code: 'EIO' })
-        return files.read(path, maxBytes)
-      },
-    })
     const isOff = () => !home.text('.codex/config.toml').includes(gateway.url)
-    const { err, status } = await runWith(home, ['off', '--yes'], failing, isOff)
+    const { err, status } = await runWith(
+      home,
+      ['off', '--yes'],
+      failing(home, inputOutputError),
+      isOff,
+    )
     expect(status).toBeGreaterThan(0)
     expect(err).toContain(changed)
     expect(err).not.toContain('Nothing changed')
@@ -126,8 +125,7 @@ describe('standard output that cannot be written', () => {
   )
 
   /** Runs a command whose standard output is full. */
-  async function intoFullDisk(line: string) {
-    const home = aHome()
+  async function intoFullDisk(line: string, home = aHome()) {
     const { output, terminal } = captured(platform.terminal)
     const full = { ...terminal, outFailure: 'ENOSPC' }
     const world = worldIn(home, environment(home))
@@ -135,10 +133,14 @@ describe('standard output that cannot be written', () => {
     return { status, stderr: output.err }
   }
 
-  test('a setup with --json says that the files were changed', async () => {
-    const { status, stderr } = await intoFullDisk('codex --yes --json')
-    expect(stderr).toContain(`${lost} ${changed}`)
-    expect(status).toBe(1)
+  test('a setup with --json and a rollback say that the files were changed', async () => {
+    const home = aHome()
+    for (const line of ['codex --yes --json', 'rollback --yes']) {
+      const { status, stderr } = await intoFullDisk(line, home)
+      expect(stderr).toContain(`${lost} The files were changed.`)
+      expect(status).toBe(1)
+    }
+    expect(home.snapshot()).toEqual({})
   })
 
   test('a command that changes nothing says so', async () => {
@@ -160,33 +162,17 @@ describe('standard output that cannot be written', () => {
   })
 })
 
-describe.each([
-  ['codex', '.codex/config.toml', '# caf\xe9\n', 'Codex'],
-  ['claude', '.claude/settings.json', '{"theme": "caf\xe9"}\n', 'Claude Code'],
-  [
-    'opencode',
-    '.config/opencode/opencode.json',
-    `{"a":${'['.repeat(2_001)}1${']'.repeat(2_001)}}`,
-    'opencode',
-  ],
-])(
-  '%s: a file that the client may be able to read, but repoint cannot',
-  (client, path, text, label) => {
-    const expected = `Cannot read ~/${path}, which ${label} may read: `
+test('a file that the client may be able to read, but repoint cannot, is reported as such, and not changed', async () => {
+  const home = aHome()
+  home.put('.codex/config.toml', Buffer.from('# caf\xe9\n', 'latin1'))
+  const before = home.snapshot()
+  const run = (...args: string[]) => runHere(home, args, environment(home))
+  const expected = 'Cannot read ~/.codex/config.toml, which Codex may read: '
 
-    test('is reported as such, and not changed', async () => {
-      const home = aHome()
-      home.put(path, Buffer.from(text, 'latin1'))
-      const before = home.snapshot()
-      const run = (...args: string[]) => runHere(home, args, environment(home))
-
-      const set = await run(client, '--yes')
-      expect(set).toMatchObject({
-        status: 8,
-        json: { error: { code: 'config-invalid', message: expect.stringContaining(expected) } },
-      })
-      expect(home.snapshot()).toEqual(before)
-      expect((await run('doctor', client)).text).toContain(expected)
-    })
-  },
-)
+  expect(await run('codex', '--yes')).toMatchObject({
+    status: 8,
+    json: { error: { code: 'config-invalid', message: expect.stringContaining(expected) } },
+  })
+  expect(home.snapshot()).toEqual(before)
+  expect((await run('doctor', 'codex')).text).toContain(expected)
+})
