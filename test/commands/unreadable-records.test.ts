@@ -4,44 +4,44 @@ import { doctor } from '../../src/commands/doctor.ts'
 import { Session } from '../../src/commands/screen/session.ts'
 import { status } from '../../src/commands/status.ts'
 import { UserError } from '../../src/errors.ts'
-import { nodePlatform } from '../../src/platform/node.ts'
-import type { Platform } from '../../src/platform/platform.ts'
 import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import { aPairPlan, canaryKey } from '../support/a-plan.ts'
 import { captured } from '../support/captured.ts'
 import { aHome } from '../support/home.ts'
+import { platformIn } from '../support/in-process.ts'
 import { sourceIn, worldIn } from '../support/world.ts'
 
 /** A session in a home in which Codex is set up, and whose state folder only root can read. */
 function unreadable(isJson: boolean) {
   const home = aHome()
   applyPlan(worldIn(home), aPairPlan(sourceIn(home)))
-  const world = worldIn(home)
+  const { files, processes, ...platform } = platformIn(home)
   const state = home.at('.local/state/repoint')
   const refuse = (path: string) => {
     if (path.startsWith(state)) throw Object.assign(new Error('EACCES'), { code: 'EACCES' })
   }
-  const real = nodePlatform()
-  const { output, terminal } = captured(real.terminal)
-  const platform: Platform = {
-    ...real,
-    ...world,
-    interrupt: new AbortController().signal,
-    files: {
-      ...world.files,
-      readdir: (path) => {
-        refuse(path)
-        return world.files.readdir(path)
+  const { output, terminal } = captured(platform.terminal)
+  const session = new Session(
+    {
+      ...platform,
+      interrupt: new AbortController().signal,
+      files: {
+        ...files,
+        readdir: (path) => {
+          refuse(path)
+          return files.readdir(path)
+        },
+        read: (path, maxBytes) => {
+          refuse(path)
+          return files.read(path, maxBytes)
+        },
       },
-      read: (path, maxBytes) => {
-        refuse(path)
-        return world.files.read(path, maxBytes)
-      },
+      processes: { ...processes, which: () => undefined },
+      terminal,
     },
-    processes: { ...world.processes, which: () => undefined },
-    terminal,
-  }
-  return { session: new Session(platform, { isJson }), output }
+    { isJson },
+  )
+  return { session, output }
 }
 
 const looking = { verify: false, timeout: 1 }

@@ -1,10 +1,10 @@
 import { chmodSync, rmSync } from 'node:fs'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fc } from '../support/fast-check.ts'
 import { livedInHome } from '../support/fixtures.ts'
 import { foreignHome } from '../support/foreign-homes.ts'
 import { clients } from '../support/walk/client-files.ts'
-import { Expectation } from '../support/walk/expectation.ts'
+import { Expectation, type Undoing } from '../support/walk/expectation.ts'
 import { handKey, Machine } from '../support/walk/machine.ts'
 import { rollBack, type Step, steps } from '../support/walk/steps.ts'
 
@@ -88,76 +88,75 @@ describe.each(clients.map((client, index) => [client, clients[(index + 1) % clie
   },
 )
 
+/** A walk whose steps are written out. */
+function aWalkByHand(files: Readonly<Record<string, string>> = {}) {
+  const machine = new Machine(files)
+  onTestFinished(() => machine.home.remove())
+  const expected = new Expectation(machine)
+  return {
+    machine,
+    home: machine.home,
+    expected,
+    change: async (args: readonly string[], key?: string) => {
+      const before = machine.files()
+      expected.changed(before, await machine.run([...args, '--yes'], key))
+    },
+    undo: (undoing: Pick<Undoing, 'what'> & Partial<Undoing>) =>
+      rollBack(expected, machine, { client: undefined, isForced: false, ...undoing }),
+  }
+}
+
+const key = 'sk-canary-one-01234567'
+
 describe('a held repair is over once a forced undo of the setup restored the original', () => {
   test.each([
     ['a redo for another client', { what: 'redo', client: 'opencode' }],
-    ['another rollback', { what: 'newest', client: undefined }],
+    ['another rollback', { what: 'newest' }],
   ] as const)('after %s', async (_, undoing) => {
-    const machine = new Machine({ ...foreignHome('claude'), ...foreignHome('opencode') })
-    const { home } = machine
+    const files = { ...foreignHome('claude'), ...foreignHome('opencode') }
+    const { machine, home, expected, change, undo } = aWalkByHand(files)
     const original = machine.files()
-    const expected = new Expectation(machine)
-    const change = async (args: readonly string[], key?: string) => {
-      const before = machine.files()
-      expected.changed(before, await machine.run([...args, '--no-verify', '--yes'], key))
-    }
     const file = '.claude/settings.json'
-    const key = 'sk-canary-one-01234567'
+    const at = ['--base-url', 'https://one.example', '--name', 'one']
 
-    try {
-      await change(['claude', '--base-url', 'https://one.example', '--name', 'one'], key)
-      rmSync(home.at(file))
-      expected.othersWrote()
-      // It also closes opencode's file, so its undo is about both clients.
-      await change(['doctor', '--fix'])
-      home.replace(file, key, handKey)
-      expected.othersWrote()
-      const newest = { what: 'newest', client: undefined, isForced: false } as const
-      expect((await rollBack(expected, machine, newest)).status).toBe(10)
-      home.replace(file, handKey, 'sk-hand-another')
-      expected.othersWrote()
-      await rollBack(expected, machine, { ...undoing, isForced: false })
+    await change(['claude', ...at, '--no-verify'], key)
+    rmSync(home.at(file))
+    expected.othersWrote()
+    // It also closes opencode's file, so its undo is about both clients.
+    await change(['doctor', '--fix', '--no-verify'])
+    home.replace(file, key, handKey)
+    expected.othersWrote()
+    expect((await undo({ what: 'newest' })).status).toBe(10)
+    home.replace(file, handKey, 'sk-hand-another')
+    expected.othersWrote()
+    await undo(undoing)
 
-      await endings['rollback until nothing is left']!(expected, machine)
-      expect(machine.files()).toEqual(original)
-    } finally {
-      home.remove()
-    }
+    await endings['rollback until nothing is left']!(expected, machine)
+    expect(machine.files()).toEqual(original)
   })
 })
 
 test('a redo keeps the order of the setups that one undo took back together', async () => {
-  const machine = new Machine({})
-  const { home } = machine
-  const expected = new Expectation(machine)
-  const change = async (args: readonly string[], key?: string) => {
-    const before = machine.files()
-    expected.changed(before, await machine.run([...args, '--yes'], key))
-  }
-  const setup = ['cline', '--base-url', 'https://one.example', '--name', 'one', '--no-verify']
-  const key = 'sk-canary-one-01234567'
-  const undo = async (what: 'newest' | 'redo') => {
-    const undoing = { what, client: undefined, isForced: false } as const
-    const { status, json } = await rollBack(expected, machine, undoing)
+  const { machine, home, expected, change, undo } = aWalkByHand()
+  const at = ['--base-url', 'https://one.example', '--name', 'one']
+  const setup = ['cline', ...at, '--no-verify', '--model', 'gpt-5.6-sol']
+  const undone = async (what: 'newest' | 'redo') => {
+    const { status, json } = await undo({ what })
     expect([status, json.changed]).toEqual([0, true])
   }
 
-  try {
-    await change([...setup, '--model', 'gpt-5.6-sol'], key)
-    await change(['off'])
-    await change([...setup, '--model', 'gpt-5.6-sol'], key)
-    const file = '.cline/data/settings/providers.json'
-    rmSync(home.at(file))
-    expected.othersWrote()
-    // The second setup has nothing left to undo, so its undo is that of `off` too.
-    await undo('newest')
-    await undo('redo')
-    await undo('newest')
-    chmodSync(home.at(file), 0o644)
-    expected.othersWrote(file)
-    await endings['rollback until nothing is left']!(expected, machine)
-    expect(machine.files()).toEqual({})
-  } finally {
-    home.remove()
-  }
+  await change(setup, key)
+  await change(['off'])
+  await change(setup, key)
+  const file = '.cline/data/settings/providers.json'
+  rmSync(home.at(file))
+  expected.othersWrote()
+  // The second setup has nothing left to undo, so its undo is that of `off` too.
+  await undone('newest')
+  await undone('redo')
+  await undone('newest')
+  chmodSync(home.at(file), 0o644)
+  expected.othersWrote(file)
+  await endings['rollback until nothing is left']!(expected, machine)
+  expect(machine.files()).toEqual({})
 })
