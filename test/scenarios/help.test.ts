@@ -86,19 +86,15 @@ describe('--help', () => {
 describe('a misspelt word', () => {
   test.each([
     [['rolback'], 'rollback'],
-    [['codx'], 'codex'],
-    [['claud'], 'claude'],
     [['of'], 'off'],
     [['gateways', 'rm', 'work'], 'gateways remove'],
     [['switch', 'work', '--key-env', 'KEY'], 'use work'],
     [['add', 'https://gw.example', '--name', 'work'], 'gateways add https://gw.example'],
     [['model', 'gpt-5'], 'use --model gpt-5'],
     [['rollback', 'codxe'], 'rollback codex'],
-    [['off', 'codx'], 'off codex'],
     [['off', 'copilto'], 'off copilot'],
     [['off', 'github-copilot'], 'off copilot'],
     [['status', 'claude-code'], 'status claude'],
-    [['codex', 'claude-code'], 'codex claude'],
     [['setup', 'factory'], 'setup droid'],
     ...[...clientRows, ...environmentRows].flatMap(({ id, alsoCalled = [] }) =>
       alsoCalled.map((name): [string[], string] => [[name], id]),

@@ -102,10 +102,7 @@ describe('repoint setup --from', () => {
     ['no client', { clients: {} }],
     ['a header with a variable', { headers: ['x-team: $HOME'] }],
     ['a header from a file', { headers: ['x-team: @/etc/passwd'] }],
-    ['a header with a secret', { headers: ['x-team-token: a'] }],
     ['a header without a value', { headers: ['x-team: '] }],
-    ['a header of the key', { headers: ['authorization: a'] }],
-    ['two lines in a header', { headers: ['x-team: a\nx-b: c'] }],
     ['headers as a table', { headers: { 'x-team': 'a' } }],
   ])('%s is refused, before any request or change', async (_, content) => {
     const text = typeof content === 'string' ? content : JSON.stringify({ ...team(), ...content })

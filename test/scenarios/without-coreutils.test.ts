@@ -31,9 +31,7 @@ function aHomeWithMode(name: string, mode: number): Home {
 
 describe.runIf(process.platform === 'linux')('without coreutils', () => {
   test.each([
-    [auth, 0o600],
     [auth, 0o644],
-    [config, 0o444],
     [config, 0o666],
   ])('%s of mode %o: what is set up can be undone', async (name, mode) => {
     const home = aHomeWithMode(name, mode)
@@ -43,28 +41,27 @@ describe.runIf(process.platform === 'linux')('without coreutils', () => {
     expect(home.snapshot()).toEqual(before)
   })
 
-  test.each([
-    [auth, 0o664],
-    [auth, 0o640],
-    [config, 0o664],
-  ])('%s of mode %o: refused before the question, and the hint helps', async (name, mode) => {
-    const home = aHomeWithMode(name, mode)
-    const before = home.snapshot()
-    for (const args of [[...setUp, '--dry-run'], setUp]) {
-      const { status, json } = await repoint(home, args)
-      expect({ status, json }).toMatchObject({
-        status: 8,
-        json: { error: { code: 'not-permitted', filesChanged: false } },
-      })
-      expect(home.snapshot()).toEqual(before)
-    }
+  test.each([[auth, 0o664]])(
+    '%s of mode %o: refused before the question, and the hint helps',
+    async (name, mode) => {
+      const home = aHomeWithMode(name, mode)
+      const before = home.snapshot()
+      for (const args of [[...setUp, '--dry-run'], setUp]) {
+        const { status, json } = await repoint(home, args)
+        expect({ status, json }).toMatchObject({
+          status: 8,
+          json: { error: { code: 'not-permitted', filesChanged: false } },
+        })
+        expect(home.snapshot()).toEqual(before)
+      }
 
-    chmodSync(home.at(name), (mode & ~0o070) | ((mode & 0o007) << 3))
-    const allowed = home.snapshot()
-    expect(await repoint(home, setUp)).toMatchObject({ status: 0 })
-    expect(await repoint(home, undo)).toMatchObject({ status: 0 })
-    expect(home.snapshot()).toEqual(allowed)
-  })
+      chmodSync(home.at(name), (mode & ~0o070) | ((mode & 0o007) << 3))
+      const allowed = home.snapshot()
+      expect(await repoint(home, setUp)).toMatchObject({ status: 0 })
+      expect(await repoint(home, undo)).toMatchObject({ status: 0 })
+      expect(home.snapshot()).toEqual(allowed)
+    },
+  )
 
   const hasAccessLists = spawnSync('setfacl', ['--version']).error === undefined
   test.runIf(hasAccessLists)('a file with an access list is refused, and keeps it', async () => {
