@@ -2,7 +2,12 @@ import { configuredGateway, overrideFindings } from '../../src/clients/checks/ov
 import type { Client, ClientContext, ClientWorld } from '../../src/clients/contract/client.ts'
 import type { LoadedFiles } from '../../src/clients/contract/files.ts'
 import type { ClientOptions } from '../../src/clients/contract/options.ts'
-import type { ProgramFacts } from '../../src/clients/contract/program.ts'
+import {
+  type FirstRequestInput,
+  launchKeyVariable,
+  type ProcessToStart,
+  type ProgramFacts,
+} from '../../src/clients/contract/program.ts'
 import type {
   EarlierOptions,
   GatewayInfo,
@@ -20,9 +25,11 @@ import { pathsOf } from '../../src/clients/files/paths.ts'
 import { loadClients } from '../../src/clients/list.ts'
 import { protocolOf } from '../../src/clients/models/protocols.ts'
 import { optionsToKeep } from '../../src/clients/options/chosen-options.ts'
+import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { foreignSettingFindings } from '../../src/clients/plan/foreign-settings.ts'
 import { compact } from '../../src/compact.ts'
 import type { FileEdit } from '../../src/edits/types.ts'
+import type { Finding } from '../../src/finding.ts'
 import { baseUrlFor, usualBaseUrls } from '../../src/gateway/base-urls.ts'
 import { unusualKeyHeader } from '../../src/gateway/input/header.ts'
 import type { Catalog, OtherKeyHeader } from '../../src/gateway/types.ts'
@@ -195,6 +202,36 @@ export function planOn(client: Client, disk: Disk, setup: Setup = {}) {
   return { machine, files: files, target, findings, edits }
 }
 
+/** The first file that a setup writes, as text. */
+export function textAfter(client: Client, disk: Disk, setup: Setup = {}): string {
+  return text(planOn(client, disk, setup).edits[0]!.after)
+}
+
+/** What a run of a client with these files passes to it. */
+export function launchOn(
+  client: Client,
+  disk: Disk,
+  { machine = aMachine(), ...setup }: Setup = {},
+  process: Partial<ProcessToStart> = {},
+) {
+  return client.launchSettings(filesOf(client, machine, disk), targetFor(client, setup), {
+    args: [],
+    env: { [launchKeyVariable]: key },
+    tempFolder: '/run',
+    ...process,
+  })
+}
+
+/** The first request of a client with these files. */
+export async function requestOf(
+  client: Client,
+  disk: Disk,
+  input: Omit<FirstRequestInput, 'protocol' | 'env'> & Partial<FirstRequestInput>,
+) {
+  const files = filesOf(client, aMachine(), disk)
+  return client.firstRequest(files, { protocol: 'chat', env: {}, ...input })
+}
+
 /** The disk after a plan. */
 export function written(disk: Disk, machine: Machine, edits: readonly FileEdit[]): Disk {
   const files = new Map(Object.entries(absolute(disk, machine)))
@@ -245,6 +282,22 @@ export function findingsOn(
   const state = client.read(files)
   const own = configuredGateway(state)
   return [...client.checkNow(fullContext), ...(own ? overrideFindings(client, files, own) : [])]
+}
+
+export function codesOf(findings: readonly Finding[]): readonly string[] {
+  return findings.map(({ code }) => code)
+}
+
+/** The codes that `checkNow` finds after the fix of a finding. */
+export function codesAfterFix(
+  client: Client,
+  disk: Disk,
+  { fix }: Finding,
+  machine: Machine = aMachine(),
+  context: Partial<ClientContext> = {},
+) {
+  const edits = planFixes(client, filesOf(client, machine, disk), [fix!])
+  return codesOf(findingsOn(client, written(disk, machine, edits), machine, context))
 }
 
 /** The values of a state, in one table. */
