@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { unknownVariableFindings } from '../../src/clients/checks/environment.ts'
-import type { ClientContext } from '../../src/clients/contract/client.ts'
 import type { OfferedModel } from '../../src/clients/contract/setup.ts'
-import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { formatOf } from '../../src/edits/format.ts'
 import { plainPath } from '../../src/edits/values/paths.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
@@ -15,16 +13,21 @@ import {
   aMachine,
   byId,
   catalog,
+  codesAfterFix,
+  codesOf,
   type Disk,
   earlierIn,
   filesOf,
   findingsOn,
   inputFor,
   key,
+  launchOn,
   planOn,
   readValues,
+  type Setup,
   type StateValues,
   text,
+  textAfter,
   written,
 } from './support.ts'
 
@@ -76,6 +79,8 @@ describe('repoint reads the files as pi does', () => {
     expect(readBack({ ...piHome(), [models]: content })).toMatchObject(good)
   })
 
+  const ofSmall = (members: string) => pair.replace('"id": "small"', members)
+  const inProvider = (member: string) => pair.replace('"apiKey"', `${member}, "apiKey"`)
   test.each([
     ['a block comment', `/* mine */ ${pair}`],
     ['a byte order mark', `\ufeff${pair}`],
@@ -83,24 +88,18 @@ describe('repoint reads the files as pi does', () => {
     ['a missing "providers"', '{}'],
     ['another provider of a wrong type', json({ providers: { gateway: provider, x: 1 } })],
     ['an address that is not a string', pair.replace('"https://gw.example/v1"', '5')],
-    ['an empty name of a model', pair.replace('"id": "small"', '"id": "small", "name": ""')],
-    ['a size of 0', pair.replace('"id": "small"', '"id": "small", "maxTokens": 0')],
     ['a key that is not a string', pair.replace('"sk-a"', '5')],
     ['a protocol that is empty', pair.replace('"openai-completions"', '""')],
-    ['an "authHeader" that is text', pair.replace('"apiKey"', '"authHeader": "yes", "apiKey"')],
+    ['an "authHeader" that is text', inProvider('"authHeader": "yes"')],
+    ['headers that are not strings', inProvider('"headers": { "a": 1 }')],
     ['models that are no list', pair.replace(/\[[^\]]*\]/, '{}')],
-    ['a model without an ID', pair.replace('"id": "small"', '"name": "small"')],
-    ['an empty ID of a model', pair.replace('"id": "small"', '"id": ""')],
-    [
-      'an address of a model that is not a string',
-      pair.replace('"id": "small"', '"id": "small", "baseUrl": 5'),
-    ],
-    ['a window that is text', pair.replace('"id": "small"', '"id": "small", "contextWindow": "9"')],
-    [
-      'headers of a model that are not strings',
-      pair.replace('"id": "small"', '"id": "small", "headers": { "a": 1 }'),
-    ],
-    ['headers that are not strings', pair.replace('"apiKey"', '"headers": { "a": 1 }, "apiKey"')],
+    ['a model without an ID', ofSmall('"name": "small"')],
+    ['an empty ID of a model', ofSmall('"id": ""')],
+    ['an empty name of a model', ofSmall('"id": "small", "name": ""')],
+    ['an address of a model that is not a string', ofSmall('"id": "small", "baseUrl": 5')],
+    ['a window that is text', ofSmall('"id": "small", "contextWindow": "9"')],
+    ['a size of 0', ofSmall('"id": "small", "maxTokens": 0')],
+    ['headers of a model that are not strings', ofSmall('"id": "small", "headers": { "a": 1 }')],
   ])('and ignores a models.json with %s', (_, content) => {
     const read = readBack({ ...piHome(), [models]: content })
     expect(read.broken).toContain('models.json')
@@ -116,8 +115,7 @@ describe('repoint reads the files as pi does', () => {
     const broken = expect.stringContaining('models.json: the provider other ')
     expect(readBack(disk)).toMatchObject({ ...good, broken })
     expect(readBack({ [models]: json({ providers: { other } }) })).toEqual({ broken })
-    const { findings } = planOn(pi, disk)
-    expect(findings.map(({ code }) => code)).toEqual(['pi-provider-incomplete'])
+    expect(codesOf(planOn(pi, disk).findings)).toEqual(['pi-provider-incomplete'])
   })
 
   test.each([
@@ -280,7 +278,7 @@ describe('a setup keeps', () => {
     const options = { model: 'big', protocol: 'chat' as const }
     const { edits, findings } = planOn(pi, piHome(inProvider), { catalog, options })
     const { gateway } = JSON.parse(text(edits[0]!.after!)).providers
-    return { gateway, codes: findings.map(({ code }) => code) }
+    return { gateway, codes: codesOf(findings) }
   }
 
   test('the name of the provider', () => {
@@ -327,8 +325,8 @@ describe('the protocol', () => {
   })
 
   test('messages also sends the key as Bearer, so that pi sends no key from a variable', () => {
-    const { edits } = planOn(pi, {}, { options: { model: 'claude-opus-5-5' } })
-    expect(text(edits[0]!.after!)).toContain('"authHeader": true')
+    const after = textAfter(pi, {}, { options: { model: 'claude-opus-5-5' } })
+    expect(after).toContain('"authHeader": true')
   })
 })
 
@@ -339,15 +337,9 @@ test.each([
   ['claude-opus-4-5', 'messages', undefined],
   ['claude-opus-5-5', 'responses', undefined],
 ] as const)('a setup writes what the reasoning of %s needs over %s', (id, protocol, compat) => {
-  const { edits } = planOn(
-    pi,
-    {},
-    {
-      catalog: { models: [{ id, reasoning: true }] },
-      options: { model: id, protocol },
-    },
-  )
-  const { gateway } = JSON.parse(text(edits[0]!.after!)).providers
+  const catalog = { models: [{ id, reasoning: true }] }
+  const setup = { catalog, options: { model: id, protocol } }
+  const { gateway } = JSON.parse(textAfter(pi, {}, setup)).providers
   expect(gateway.models[0].compat).toEqual(compat)
 })
 
@@ -386,136 +378,80 @@ describe('a setup rejects', () => {
   })
 })
 
-interface Case {
-  readonly code: string
-  readonly disk: Disk
-  readonly location: string
-  readonly env?: Machine['env']
-  readonly context?: Partial<ClientContext>
-  /** There is no fix, because it would remove something of the user's. */
-  readonly stays?: boolean
-}
-
 const project = 'work/.pi/settings.json'
+const userKey = 'sk-users-own-key'
 
-const cases: Case[] = [
-  {
-    code: 'pi-models-invalid',
-    disk: { ...piHome(), [models]: '{"providers":5}' },
-    location: models,
-    stays: true,
-  },
-  {
-    code: 'pi-models-invalid',
-    disk: { ...piHome(), [models]: '/* x */{"providers":{"x":5}}' },
-    location: models,
-    stays: true,
-  },
-  {
-    code: 'pi-models-invalid',
-    disk: { ...piHome(), [models]: `/* x */${piHome()[models]}` },
-    location: models,
-  },
-  {
-    code: 'pi-settings-invalid',
-    disk: { ...piHome(), [settings]: `// x\n${json(chosen)}` },
-    location: settings,
-  },
-  { code: 'pi-auth-unreadable', disk: piHome({}, {}, { [auth]: '{"a":{},}' }), location: auth },
-  {
-    code: 'pi-other-key',
-    disk: piHome({}, {}, { [auth]: '{"a":{},\n"gateway":{"type":"oauth"}}' }),
-    location: `${auth}:2`,
-  },
-  {
-    code: 'pi-relative-folder',
-    disk: {},
-    env: { PI_CODING_AGENT_DIR: 'pi' },
-    location: 'environment',
-    stays: true,
-  },
-  {
-    code: 'pi-proxy',
-    disk: piHome({ baseUrl: 'http://127.0.0.1:1/v1' }),
-    env: { HTTP_PROXY: 'http://proxy.example:8080' },
-    location: 'environment',
-    stays: true,
-  },
-  {
-    code: 'pi-authorizing-header',
-    disk: piHome({ headers: { 'X-API-Key': 'sk-users-own-key' } }),
-    location: `${models}:16`,
-  },
-  {
-    code: 'pi-authorizing-header',
-    disk: piHome({ modelOverrides: { big: { headers: { Authorization: 'sk-users-own-key' } } } }),
-    location: `${models}:18`,
-  },
-  {
-    code: 'pi-model-address',
-    disk: piHome({ models: [{ id: 'big' }, { id: 'b', baseUrl: 'https://other.example/v1' }] }),
-    location: `${models}:13`,
-  },
-  {
-    code: 'pi-enabled-models',
-    disk: piHome({}, { enabledModels: ['anthropic/*'] }),
-    location: `${settings}:4`,
-  },
-  {
-    code: 'pi-project-settings',
-    disk: piHome({}, {}, { [project]: '{"defaultModel":"other"}' }),
-    location: `${project}:1`,
-    stays: true,
-  },
-  ...[{ defaultProvider: 'other' }, { enabledModels: ['other'] }].map(
-    (inProject): Case => ({
-      code: 'pi-project-settings',
-      disk: piHome({}, {}, { [project]: JSON.stringify(inProject) }),
-      location: `${project}:1`,
-      stays: true,
-    }),
+type Case = readonly [code: string, location: string, disk: Disk, env?: Machine['env']]
+
+const withFix: readonly Case[] = [
+  ['pi-models-invalid', models, { ...piHome(), [models]: `/* x */${piHome()[models]}` }],
+  ['pi-settings-invalid', settings, { ...piHome(), [settings]: `// x\n${json(chosen)}` }],
+  ['pi-auth-unreadable', auth, piHome({}, {}, { [auth]: '{"a":{},}' })],
+  [
+    'pi-other-key',
+    `${auth}:2`,
+    piHome({}, {}, { [auth]: '{"a":{},\n"gateway":{"type":"oauth"}}' }),
+  ],
+  ['pi-authorizing-header', `${models}:16`, piHome({ headers: { 'X-API-Key': userKey } })],
+  [
+    'pi-authorizing-header',
+    `${models}:18`,
+    piHome({ modelOverrides: { big: { headers: { Authorization: userKey } } } }),
+  ],
+  [
+    'pi-model-address',
+    `${models}:13`,
+    piHome({ models: [{ id: 'big' }, { id: 'b', baseUrl: 'https://other.example/v1' }] }),
+  ],
+  ['pi-enabled-models', `${settings}:4`, piHome({}, { enabledModels: ['anthropic/*'] })],
+  ['pi-base-url-version', `${models}:4`, piHome({ baseUrl: 'https://gw.example' })],
+]
+
+/** A fix would remove something of the user's. */
+const withoutFix: readonly Case[] = [
+  ['pi-models-invalid', models, { ...piHome(), [models]: '{"providers":5}' }],
+  ['pi-models-invalid', models, { ...piHome(), [models]: '/* x */{"providers":{"x":5}}' }],
+  ['pi-relative-folder', 'environment', {}, { PI_CODING_AGENT_DIR: 'pi' }],
+  [
+    'pi-proxy',
+    'environment',
+    piHome({ baseUrl: 'http://127.0.0.1:1/v1' }),
+    { HTTP_PROXY: 'http://proxy.example:8080' },
+  ],
+  ...[{ defaultModel: 'other' }, { defaultProvider: 'other' }, { enabledModels: ['other'] }].map(
+    (inProject): Case => [
+      'pi-project-settings',
+      `${project}:1`,
+      piHome({}, {}, { [project]: JSON.stringify(inProject) }),
+    ],
   ),
-  {
-    code: 'pi-base-url-version',
-    disk: piHome({ baseUrl: 'https://gw.example' }),
-    context: { writtenBaseUrls: ['https://gw.example/v1'] },
-    location: `${models}:4`,
-  },
-  {
-    code: 'pi-model-unlisted',
-    disk: piHome({ models: [{ id: 'x' }] }),
-    location: `${settings}:3`,
-    stays: true,
-  },
-  { code: 'pi-no-key', disk: piHome({ apiKey: 'MY_KEY' }), location: `${models}:6`, stays: true },
-  {
-    code: 'pi-placeholder-key',
-    disk: piHome({ apiKey: 'proxy_managed' }),
-    location: models,
-    stays: true,
-  },
+  ['pi-model-unlisted', `${settings}:3`, piHome({ models: [{ id: 'x' }] })],
+  ['pi-no-key', `${models}:6`, piHome({ apiKey: 'MY_KEY' })],
+  ['pi-placeholder-key', models, piHome({ apiKey: 'proxy_managed' })],
 ]
 
 describe('check finds', () => {
-  test.each(cases)(
-    '$code at $location',
-    ({ code, disk, location, env = {}, context, stays = false }) => {
-      const machine = aMachine({ env })
-      const found = findingsOn(pi, disk, machine, context).filter((one) => one.code === code)
-      expect(found.map((one) => one.location?.replace('/home/ada/', ''))).toEqual([location])
-      expect(found[0]!.message).not.toContain('users-own-key')
-      expect(found[0]!.fix === undefined).toBe(stays)
-      if (found[0]!.fix === undefined) return
+  const context = { writtenBaseUrls: ['https://gw.example/v1'] }
+  const findOne = ([code, location, disk, env = {}]: Case) => {
+    const all = findingsOn(pi, disk, aMachine({ env }), context)
+    const found = all.filter((finding) => finding.code === code)
+    expect(found.map((one) => one.location?.replace('/home/ada/', ''))).toEqual([location])
+    expect(found[0]!.message).not.toContain('users-own-key')
+    return found[0]!
+  }
 
-      const edits = planFixes(pi, filesOf(pi, machine, disk), [found[0]!.fix])
-      const after = findingsOn(pi, written(disk, machine, edits), machine, context)
-      expect(after.map((one) => one.code)).not.toContain(code)
-    },
-  )
+  test.each(withFix)('%s at %s, with a fix', (...row) => {
+    const [code, , disk] = row
+    expect(codesAfterFix(pi, disk, findOne(row), aMachine(), context)).not.toContain(code)
+  })
+
+  test.each(withoutFix)('%s at %s, without a fix', (...row) => {
+    expect(findOne(row).fix).toBeUndefined()
+  })
 
   test('of a models.json that pi ignores, only that', () => {
     const disk = piHome({ apiKey: 'MY_KEY', models: [{ id: 'big', maxTokens: 0 }] })
-    expect(findingsOn(pi, disk).map(({ code }) => code)).toEqual(['pi-models-invalid'])
+    expect(codesOf(findingsOn(pi, disk))).toEqual(['pi-models-invalid'])
   })
 
   test.each([
@@ -525,8 +461,9 @@ describe('check finds', () => {
     ['PI_OAUTH_CALLBACK_HOST', false],
   ])('that the variable %s is unknown: %s', (name, isUnknown) => {
     const context = aContext(pi, aMachine({ env: { [name]: 'x' } }), piHome())
-    const codes = [...unknownVariableFindings(pi, context)].map(({ code }) => code)
-    expect(codes).toEqual(isUnknown ? ['unknown-variable'] : [])
+    expect(codesOf([...unknownVariableFindings(pi, context)])).toEqual(
+      isUnknown ? ['unknown-variable'] : [],
+    )
   })
 
   test("nothing about code in the user's home folder", () => {
@@ -548,7 +485,7 @@ describe('check finds', () => {
     'that enabledModels does not match the model with %s',
     (pattern) => {
       const found = findingsOn(pi, piHome({}, { enabledModels: [pattern] }))
-      expect(found.map(({ code }) => code)).toEqual(['pi-enabled-models'])
+      expect(codesOf(found)).toEqual(['pi-enabled-models'])
     },
   )
 
@@ -557,7 +494,7 @@ describe('check finds', () => {
       { models: [{ id: 'vendor/big' }] },
       { defaultModel: 'vendor/big', enabledModels: ['gateway/*'] },
     )
-    expect(findingsOn(pi, disk).map(({ code }) => code)).toEqual(['pi-enabled-models'])
+    expect(codesOf(findingsOn(pi, disk))).toEqual(['pi-enabled-models'])
   })
 
   test.each([
@@ -580,8 +517,7 @@ describe('check finds', () => {
 })
 
 describe('before a setup, check finds', () => {
-  const codes = (disk: Disk, setup: Parameters<typeof planOn>[2] = {}) =>
-    planOn(pi, disk, setup).findings.map(({ code }) => code)
+  const codes = (disk: Disk, setup: Setup = {}) => codesOf(planOn(pi, disk, setup).findings)
 
   test('a provider with another address', () => {
     expect(codes(piHome({ baseUrl: 'https://other.example/v1' }))).toEqual(['pi-provider-conflict'])
@@ -617,29 +553,24 @@ describe('before a setup, check finds', () => {
 })
 
 describe('a run', () => {
-  const launchInput = { args: ['-p', 'x'], env: { REPOINT_RUN_KEY: key }, tempFolder: '/run/one' }
-  const run = (disk: Disk, changes: Partial<typeof launchInput> = {}) => {
-    const { target } = planOn(pi, {})
-    return pi.launchSettings(filesOf(pi, aMachine(), disk), target, {
-      ...launchInput,
-      ...changes,
-    })
+  const run = (disk: Disk, args = ['-p', 'x'], setup: Setup = {}) => {
+    const { env, ...launched } = launchOn(pi, disk, setup, { args })
+    return { ...launched, variable: env['REPOINT_RUN_PI']! }
   }
 
   test('uses an extension, which contains no secret', () => {
-    const { args, env, files } = run(piHome())
-    expect(args.slice(0, 6)).toEqual([
-      ...['-e', '/run/one/pi-gateway.mjs'],
-      ...['--provider', 'gateway', '--model', 'gpt-5.6-sol'],
+    const { args, variable, files } = run(piHome())
+    expect(args).toEqual([
+      ...['-e', '/run/pi-gateway.mjs', '--provider', 'gateway', '--model', 'gpt-5.6-sol'],
+      ...['-p', 'x'],
     ])
-    expect(args.slice(6)).toEqual(launchInput.args)
     expect(Object.keys(files!)).toEqual(['pi-gateway.mjs'])
-    expect(JSON.parse(env['REPOINT_RUN_PI']!)).toMatchObject({
+    expect(JSON.parse(variable)).toMatchObject({
       id: 'gateway',
       baseUrl: 'https://gw.example/v1',
       api: 'openai-responses',
     })
-    expect(JSON.stringify([args, files, env['REPOINT_RUN_PI']])).not.toContain(key)
+    expect(JSON.stringify([args, files, variable])).not.toContain(key)
   })
 
   test.each([
@@ -648,7 +579,7 @@ describe('a run', () => {
     ['headers of a model', piHome({ models: [{ id: 'big', headers: { 'x-team': 'a' } }] })],
     ['overrides of models', piHome({ modelOverrides: { big: {} } })],
   ])('uses another provider if the existing one has %s', (_, disk) => {
-    expect(JSON.parse(run(disk).env['REPOINT_RUN_PI']!).id).toBe('repoint-run')
+    expect(JSON.parse(run(disk).variable).id).toBe('repoint-run')
   })
 
   test.each([
@@ -657,7 +588,7 @@ describe('a run', () => {
     ['--provider=x'],
     ['--api-key=sk-other'],
   ])('rejects %s, and does not show its value', (...args) => {
-    const refused = caught(() => run(piHome(), { args }))
+    const refused = caught(() => run(piHome(), args))
     expect(refused).toMatchObject({ code: 'usage' })
     expect(JSON.stringify(refused)).not.toContain('sk-other')
   })
@@ -666,7 +597,7 @@ describe('a run', () => {
     'does not change the command %s, which manages packages',
     (command) => {
       const args = [command, 'npm:x']
-      expect(run(piHome(), { args }).args).toEqual(args)
+      expect(run(piHome(), args).args).toEqual(args)
     },
   )
 
@@ -675,21 +606,16 @@ describe('a run', () => {
       { id: 'mine', displayName: 'Mine' },
       { id: 'other', contextWindow: 50_000 },
     ]
-    const { files, target } = planOn(
-      pi,
-      {},
-      {
-        catalog: { models },
-        options: { model: 'mine', protocol: 'messages' },
-        target: { headers: [{ name: 'x-team', value: 'one' }] },
-      },
-    )
-    const { env } = pi.launchSettings(files, target, launchInput)
+    const { variable } = run({}, [], {
+      catalog: { models },
+      options: { model: 'mine', protocol: 'messages' },
+      target: { headers: [{ name: 'x-team', value: 'one' }] },
+    })
     const usual = {
       ...{ reasoning: false, input: ['text'], contextWindow: 128_000, maxTokens: 16_384 },
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
     }
-    expect(JSON.parse(env['REPOINT_RUN_PI']!)).toMatchObject({
+    expect(JSON.parse(variable)).toMatchObject({
       ...{ id: 'gateway', api: 'anthropic-messages', authHeader: true },
       headers: { 'x-team': 'one' },
       models: [
@@ -699,13 +625,11 @@ describe('a run', () => {
     })
 
     // Also for a model that the user can choose later.
-    const { target: chat } = planOn(pi, {})
+    const { resolved } = planOn(pi, {}).target
     const claude = { id: 'claude-opus-4-8', protocol: 'messages' } as const
-    const sendsBearer = (offered: readonly OfferedModel[]) => {
-      const mixed = { ...chat, resolved: { ...chat.resolved, offered } }
-      return JSON.parse(pi.launchSettings(files, mixed, launchInput).env['REPOINT_RUN_PI']!)
+    const sendsBearer = (offered: readonly OfferedModel[]) =>
+      JSON.parse(run({}, [], { target: { resolved: { ...resolved, offered } } }).variable)
         .authHeader
-    }
     expect([sendsBearer([]), sendsBearer([claude])]).toEqual([false, true])
   })
 })
