@@ -1,19 +1,22 @@
 import { parse } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
-import type { Finding } from '../../src/finding.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import {
   aMachine,
   byId,
+  codesOf,
   filesOf,
   findingsOn,
   key,
+  launchOn,
   planOn,
   readValues,
+  requestOf,
+  type Setup,
   type StateValues,
-  text,
+  textAfter,
 } from './support.ts'
 
 const grok = byId('grok')
@@ -57,11 +60,6 @@ describe('repoint reads the values that Grok Build uses', () => {
     ['after a setup', home(), expectedValues],
     ['after a byte order mark', { [file]: `\ufeff${home()[file]}` }, expectedValues],
     ['next to unknown settings', home('api_key = "sk-a"\nzzz = 1', 'zzz = 1'), expectedValues],
-    [
-      'over messages, to which it appends no version',
-      home(undefined, 'api_backend = "messages"'),
-      { ...expectedValues, protocol: 'messages', baseUrl: 'https://gw.example' },
-    ],
     [
       'of a model before those of its provider',
       home(undefined, 'base_url = "https://b.example/v1"\napi_key = "sk-b"'),
@@ -133,7 +131,6 @@ test('the way back of a model without a provider removes only this model', () =>
   ])
 })
 
-const codesOf = (found: readonly Finding[]) => found.map(({ code }) => code)
 const writtenBaseUrls = ['https://gw.example/v1']
 
 describe('check finds', () => {
@@ -205,8 +202,7 @@ describe('a setup', () => {
   })
 
   test('chooses the model for titles too', () => {
-    const { edits } = planOn(grok, {}, { options: { model: 'glm-5' } })
-    const { models } = parse(text(edits[0]!.after)) as { models: object }
+    const { models } = parse(textAfter(grok, {}, { options: { model: 'glm-5' } }))
     expect(models).toEqual({ default: 'gateway/glm-5', session_summary: 'gateway/glm-5' })
   })
 
@@ -216,18 +212,15 @@ describe('a setup', () => {
     [{ id: 'house-1', outputLimit: 4000 }, 4000],
   ])('limits the answers of %j to %s tokens', (model, limit) => {
     const setup = { catalog: { models: [model] }, options: { model: model.id } }
-    const { model: models } = parse(text(planOn(grok, {}, setup).edits[0]!.after)) as {
-      model: object
-    }
-    expect(models).toMatchObject({ 'gateway/house-1': { max_completion_tokens: limit } })
+    expect(parse(textAfter(grok, {}, setup))['model']).toMatchObject({
+      'gateway/house-1': { max_completion_tokens: limit },
+    })
   })
 })
 
 describe('the first request', () => {
-  async function bodyFor(model: string, protocol: Protocol, disk = {}) {
-    const files = filesOf(grok, aMachine(), disk)
-    return (await grok.firstRequest(files, { model, protocol, env: {} })).body
-  }
+  const bodyFor = async (model: string, protocol: Protocol, disk = {}) =>
+    (await requestOf(grok, disk, { model, protocol })).body
 
   test.each([
     ['grok-4.6', 'high'],
@@ -241,7 +234,6 @@ describe('the first request', () => {
   test.each<readonly [Protocol, string]>([
     ['chat', 'max_tokens'],
     ['responses', 'max_output_tokens'],
-    ['messages', 'max_tokens'],
   ])('over %s has its limit in %s', async (protocol, name) => {
     const body = await bodyFor('glm-5', protocol, home(undefined, 'max_completion_tokens = 1234'))
     expect(body[name]).toBe(1234)
@@ -249,11 +241,8 @@ describe('the first request', () => {
 })
 
 describe('a launch', () => {
-  const env = { [launchKeyVariable]: 'sk-run' }
-  const launch = (args: readonly string[], disk: Record<string, string> = {}, setup = {}) => {
-    const { files, target } = planOn(grok, disk, setup)
-    return grok.launchSettings(files, target, { args, env, tempFolder: '/run' })
-  }
+  const launch = (args: readonly string[], disk: Record<string, string> = {}, setup: Setup = {}) =>
+    launchOn(grok, disk, setup, { args })
 
   test("has a folder with the user's settings, without models and keys", () => {
     const command = '[auth_provider.work]\ncommand = "pass"\n'
@@ -279,11 +268,8 @@ describe('a launch', () => {
   })
 
   test('does without a file that Grok Build cannot read', () => {
-    const { files, target } = planOn(grok, {})
-    const broken = filesOf(grok, aMachine(), { [file]: 'a = = 1\n' })
-    expect(files).toHaveLength(broken.length)
-    const { files: ours } = grok.launchSettings(broken, target, { args: [], env, tempFolder: '/r' })
-    expect(parse(ours!['config.toml']!)).toHaveProperty('models')
+    const { files } = launch([], { [file]: 'a = = 1\n' })
+    expect(parse(files!['config.toml']!)).toHaveProperty('models')
   })
 
   test.each(['-c', '--continue', '-mother', '--model=other', '--resume'])('refuses %s', (flag) => {

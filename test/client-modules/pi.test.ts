@@ -381,7 +381,7 @@ describe('a setup rejects', () => {
 const project = 'work/.pi/settings.json'
 const userKey = 'sk-users-own-key'
 
-type Case = readonly [code: string, location: string, disk: Disk, env?: Machine['env']]
+type Case = [code: string, location: string, disk: Disk, env?: Machine['env']]
 
 const withFix: readonly Case[] = [
   ['pi-models-invalid', models, { ...piHome(), [models]: `/* x */${piHome()[models]}` }],

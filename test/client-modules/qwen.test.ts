@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { unknownVariableFindings } from '../../src/clients/checks/environment.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
-import { asPlanned, fileOf, textOf } from '../../src/clients/files/parse-file.ts'
-import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { showPath } from '../../src/edits/values/paths.ts'
 import type { Finding } from '../../src/finding.ts'
 import type { CatalogModel, Protocol } from '../../src/gateway/types.ts'
@@ -13,21 +11,23 @@ import {
   aMachine,
   byId,
   catalogWithWindows,
+  codesAfterFix,
+  codesOf,
   type Disk,
   filesOf,
   findingsOn,
   key,
+  launchOn,
   planOn,
   readValues,
+  type Setup,
   type StateValues,
-  text,
+  textAfter,
   windows,
-  written,
 } from './support.ts'
 
 const qwen = byId('qwen')
 const file = '.qwen/settings.json'
-const tempFolder = '/tmp/run'
 const variable = 'QWEN_GATEWAY_API_KEY'
 
 const entry = { id: 'big', name: 'Gateway', baseUrl: 'https://gw.example/v1', envKey: variable }
@@ -429,180 +429,117 @@ test.each<readonly [string, Partial<Machine>, Disk, readonly string[]]>([
   expect(files.map(({ kind, path }) => `${kind} ${path}`)).toEqual(expected)
 })
 
-interface Case {
-  readonly code: string
-  readonly disk: Disk
-  readonly machine?: Partial<Machine>
-  readonly location: string
-  readonly severity: Finding['severity']
-  /** Whether `doctor --fix` removes it. */
-  readonly isRepaired?: true
-}
+type Case = [
+  code: string,
+  severity: Finding['severity'],
+  location: string,
+  disk: Disk,
+  machine?: Partial<Machine>,
+]
+
+const atLocalServer = home({}, [], { baseUrl: 'http://127.0.0.1:4000/v1' })
+const throughProxy = { HTTP_PROXY: 'http://proxy.example:8080', NO_PROXY: 'localhost' }
+const inProject = (settings: object): Disk => ({
+  ...home(),
+  'work/.qwen/settings.json': JSON.stringify(settings),
+})
 
 const cases: readonly Case[] = [
-  { code: 'qwen-settings-broken', disk: { [file]: '{"a":' }, location: file, severity: 'error' },
-  {
-    code: 'qwen-settings-broken',
-    disk: { [file]: '// mine\n{"a": 1,}' },
-    location: file,
-    severity: 'error',
-    isRepaired: true,
-  },
-  {
-    code: 'qwen-entry-broken',
-    disk: home({}, [{ name: 'no id' }]),
-    location: `${file}:7`,
-    severity: 'error',
-  },
-  {
-    code: 'qwen-entry-broken',
-    disk: { [file]: '{"modelProviders": {"openai": {"models": []}}}' },
-    location: `${file}:1`,
-    severity: 'error',
-  },
-  {
-    code: 'qwen-entry-broken',
-    disk: home({ modelProviders: { openai: [entry], anthropic: [{}] } }),
-    location: `${file}:15`,
-    severity: 'error',
-  },
-  {
-    code: 'qwen-entry-broken',
-    disk: { [file]: '{"modelProviders": {"openai": ["big"]}}' },
-    location: `${file}:1`,
-    severity: 'error',
-  },
-  {
-    code: 'qwen-only-other-login',
-    disk: home({ security: { auth: { selectedType: 'openai', enforcedType: 'qwen-oauth' } } }),
-    location: `${file}:19`,
-    severity: 'error',
-    isRepaired: true,
-  },
-  {
-    code: 'qwen-same-model',
-    disk: home({ model: { name: 'big', baseUrl: entry.baseUrl } }, [otherEntry]),
-    location: `${file}:8`,
-    severity: 'warning',
-  },
-  {
-    code: 'qwen-rewrites',
-    disk: home({ $version: 3 }),
-    location: `${file}:2`,
-    severity: 'warning',
-  },
-  {
-    code: 'qwen-rewrites',
-    disk: home({ $version: undefined, vimMode: true }),
-    location: file,
-    severity: 'warning',
-  },
-  {
-    code: 'qwen-rewrites',
-    disk: home({ $version: undefined, model: 'big' }),
-    location: file,
-    severity: 'warning',
-  },
-  {
-    code: 'qwen-proxy',
-    disk: home({}, [], { baseUrl: 'http://127.0.0.1:4000/v1' }),
-    machine: { env: { HTTP_PROXY: 'http://proxy.example:8080', NO_PROXY: 'localhost' } },
-    location: 'environment',
-    severity: 'error',
-  },
-  {
-    code: 'qwen-copy',
-    disk: { '.qwen/settings.json.orig': home()[file]! },
-    location: '.qwen/settings.json.orig:4',
-    severity: 'warning',
-  },
-  {
-    code: 'qwen-shell-variable',
-    disk: home(),
-    machine: { env: { [variable]: 'sk-old' } },
-    location: 'environment',
-    severity: 'error',
-  },
+  ['qwen-settings-broken', 'error', file, { [file]: '{"a":' }],
+  ['qwen-entry-broken', 'error', `${file}:7`, home({}, [{ name: 'no id' }])],
+  [
+    'qwen-entry-broken',
+    'error',
+    `${file}:1`,
+    { [file]: '{"modelProviders": {"openai": {"models": []}}}' },
+  ],
+  [
+    'qwen-entry-broken',
+    'error',
+    `${file}:15`,
+    home({ modelProviders: { openai: [entry], anthropic: [{}] } }),
+  ],
+  [
+    'qwen-entry-broken',
+    'error',
+    `${file}:1`,
+    { [file]: '{"modelProviders": {"openai": ["big"]}}' },
+  ],
+  [
+    'qwen-same-model',
+    'warning',
+    `${file}:8`,
+    home({ model: { name: 'big', baseUrl: entry.baseUrl } }, [otherEntry]),
+  ],
+  ['qwen-rewrites', 'warning', `${file}:2`, home({ $version: 3 })],
+  ['qwen-rewrites', 'warning', file, home({ $version: undefined, vimMode: true })],
+  ['qwen-rewrites', 'warning', file, home({ $version: undefined, model: 'big' })],
+  ['qwen-proxy', 'error', 'environment', atLocalServer, { env: throughProxy }],
+  ['qwen-copy', 'warning', `${file}.orig:4`, { [`${file}.orig`]: home()[file]! }],
+  ['qwen-shell-variable', 'error', 'environment', home(), { env: { [variable]: 'sk-old' } }],
   ...['.env', '.qwen/.env', 'work/.env', 'work/.qwen/.env'].map(
-    (path): Case => ({
-      code: path.startsWith('work') ? 'qwen-project-settings' : 'qwen-env-file',
-      disk: { ...home(), [path]: `# mine\nX=1\n${variable}="sk-old"\n` },
-      location: `${path}:3`,
-      severity: 'error',
-    }),
+    (path): Case => [
+      path.startsWith('work') ? 'qwen-project-settings' : 'qwen-env-file',
+      'error',
+      `${path}:3`,
+      { ...home(), [path]: `# mine\nX=1\n${variable}="sk-old"\n` },
+    ],
   ),
-  {
-    code: 'qwen-project-settings',
-    disk: { ...home(), 'work/.env': `export ${variable}=sk-old\n` },
-    machine: { cwd: '/home/ada/work/a/b' },
-    location: 'work/.env:1',
-    severity: 'error',
-  },
-  {
-    code: 'qwen-folder-elsewhere',
-    disk: { ...home(), '.env': 'QWEN_HOME=/srv/qwen\n' },
-    location: '.env:1',
-    severity: 'error',
-  },
-  {
-    code: 'qwen-relative-folder',
-    disk: {},
-    machine: { env: { QWEN_HOME: 'q' } },
-    location: 'environment',
-    severity: 'warning',
-  },
-  { code: 'qwen-no-key', disk: home({ env: {} }), location: file, severity: 'error' },
-  {
-    code: 'qwen-placeholder-key',
-    disk: home({ env: { [variable]: 'PROXY_MANAGED' } }),
-    location: `${file}:4`,
-    severity: 'error',
-  },
-  {
-    code: 'qwen-project-settings',
-    disk: { ...home(), 'work/.qwen/settings.json': '{"model": {"name": "x"}}' },
-    location: 'work/.qwen/settings.json:1',
-    severity: 'warning',
-  },
-  {
-    code: 'qwen-project-settings',
-    disk: {
-      ...home(),
-      'work/.qwen/settings.json': JSON.stringify({ modelProviders: { openai: [otherEntry] } }),
-    },
-    location: 'work/.qwen/settings.json:1',
-    severity: 'error',
-  },
-  {
-    code: 'qwen-managed-settings',
-    disk: { ...home(), '/srv/all.json': JSON.stringify({ env: { [variable]: 'sk-all' } }) },
-    machine: { env: { QWEN_CODE_SYSTEM_SETTINGS_PATH: '/srv/all.json' } },
-    location: '/srv/all.json:1',
-    severity: 'error',
-  },
+  [
+    'qwen-project-settings',
+    'error',
+    'work/.env:1',
+    { ...home(), 'work/.env': `export ${variable}=sk-old\n` },
+    { cwd: '/home/ada/work/a/b' },
+  ],
+  ['qwen-folder-elsewhere', 'error', '.env:1', { ...home(), '.env': 'QWEN_HOME=/srv/qwen\n' }],
+  ['qwen-relative-folder', 'warning', 'environment', {}, { env: { QWEN_HOME: 'q' } }],
+  ['qwen-no-key', 'error', file, home({ env: {} })],
+  ['qwen-placeholder-key', 'error', `${file}:4`, home({ env: { [variable]: 'PROXY_MANAGED' } })],
+  [
+    'qwen-project-settings',
+    'warning',
+    'work/.qwen/settings.json:1',
+    inProject({ model: { name: 'x' } }),
+  ],
+  [
+    'qwen-project-settings',
+    'error',
+    'work/.qwen/settings.json:1',
+    inProject({ modelProviders: { openai: [otherEntry] } }),
+  ],
+  [
+    'qwen-managed-settings',
+    'error',
+    '/srv/all.json:1',
+    { ...home(), '/srv/all.json': JSON.stringify({ env: { [variable]: 'sk-all' } }) },
+    { env: { QWEN_CODE_SYSTEM_SETTINGS_PATH: '/srv/all.json' } },
+  ],
+]
+
+/** `doctor --fix` removes them. */
+const repaired: readonly Case[] = [
+  ['qwen-settings-broken', 'error', file, { [file]: '// mine\n{"a": 1,}' }],
+  ['qwen-only-other-login', 'error', `${file}:19`, home(login({ enforcedType: 'qwen-oauth' }))],
 ]
 
 describe('check finds', () => {
-  test.each(cases)(
-    '$code at $location',
-    ({ code, disk, machine = {}, location, severity, isRepaired }) => {
-      const found = findingsOn(qwen, disk, aMachine(machine))
-      const one = found.find((finding) => finding.code === code)
-      expect(one?.location).toBe(
-        location.startsWith('/') || location === 'environment' ? location : `/home/ada/${location}`,
-      )
-      expect(one?.severity).toBe(severity)
-      expect(JSON.stringify(found)).not.toMatch(/sk-/)
-      expect(one?.fix !== undefined).toBe(isRepaired === true)
-      if (one?.fix === undefined) return
+  const findOne = ([code, severity, location, disk, machine]: Case) => {
+    const found = findingsOn(qwen, disk, aMachine(machine))
+    const one = found.find((finding) => finding.code === code)!
+    expect([one.severity, one.location?.replace('/home/ada/', '')]).toEqual([severity, location])
+    expect(JSON.stringify(found)).not.toMatch(/sk-/)
+    return one
+  }
 
-      const on = aMachine(machine)
-      const edits = planFixes(qwen, filesOf(qwen, on, disk), [one.fix])
-      expect(findingsOn(qwen, written(disk, on, edits), on).map((left) => left.code)).not.toContain(
-        code,
-      )
-    },
-  )
+  test.each(cases)('%s, a %s, at %s', (...row) => {
+    expect(findOne(row).fix).toBeUndefined()
+  })
+
+  test.each(repaired)('and repairs %s, a %s, at %s', (...row) => {
+    const [code, , , disk] = row
+    expect(codesAfterFix(qwen, disk, findOne(row))).not.toContain(code)
+  })
 
   test('nothing after a setup, whatever other variables are set', () => {
     const around = { ...home(), '.env': 'OPENAI_API_KEY=sk-theirs\n', 'work/.env': 'A=1\n' }
@@ -688,7 +625,7 @@ test.each<readonly [string, Disk, boolean]>([
   ],
 ])('check reports a missing /v1 in %s: %s', (_, disk, isReported) => {
   const found = findingsOn(qwen, disk, aMachine(), { writtenBaseUrls: ['https://gw.example/v1'] })
-  expect(found.map(({ code }) => code)).toEqual(isReported ? ['qwen-base-url-version'] : [])
+  expect(codesOf(found)).toEqual(isReported ? ['qwen-base-url-version'] : [])
 })
 
 test.each([
@@ -700,7 +637,7 @@ test.each([
 ])('the variable %s is unknown: %s', (name, isUnknown) => {
   const machine = aMachine({ env: { [name]: 'x' } })
   const findings = [...unknownVariableFindings(qwen, aContext(qwen, machine, home()))]
-  expect(findings.map(({ code }) => code)).toEqual(isUnknown ? ['unknown-variable'] : [])
+  expect(codesOf(findings)).toEqual(isUnknown ? ['unknown-variable'] : [])
 })
 
 const project = 'work/.qwen/settings.json'
@@ -711,7 +648,7 @@ describe.each([
   [administrators, 'qwen-managed-settings'],
 ])('check reports what overrides a setup in %s:', (path, code) => {
   const codesWith = (settings: object) =>
-    findingsOn(qwen, { ...home(), [path]: JSON.stringify(settings) }).map((found) => found.code)
+    codesOf(findingsOn(qwen, { ...home(), [path]: JSON.stringify(settings) }))
 
   test.each<[string, object]>([
     ['the lists of models', { modelProviders: { openai: [], gemini: [otherEntry] } }],
@@ -740,15 +677,12 @@ test.each([variable, 'HTTP_PROXY', 'NODE_TLS_REJECT_UNAUTHORIZED'])(
   'check reports %s in the .env file of a project once',
   (name) => {
     const disk = { ...home(), 'work/.env': `${name}=0\n` }
-    expect(findingsOn(qwen, disk).map(({ code }) => code)).toEqual(['qwen-project-settings'])
+    expect(codesOf(findingsOn(qwen, disk))).toEqual(['qwen-project-settings'])
   },
 )
 
 describe('a setup', () => {
-  const settingsAfter = (disk: Disk, setup: Parameters<typeof planOn>[2] = {}) => {
-    const { edits } = planOn(qwen, disk, setup)
-    return JSON.parse(text(edits[0]!.after))
-  }
+  const settingsAfter = (disk: Disk, setup: Setup = {}) => JSON.parse(textAfter(qwen, disk, setup))
 
   /** The entry of the model that Qwen Code starts with. */
   const firstEntry = ({ modelProviders, security }: ReturnType<typeof settingsAfter>) =>
@@ -780,9 +714,9 @@ describe('a setup', () => {
     }
     const disk = home({}, [], { ...mine, baseUrl: 'https://other.example/v1' })
     const catalog = { models: [{ id: 'big' }] }
-    const { edits, findings } = planOn(qwen, disk, { catalog, options: { protocol: 'chat' } })
-    expect(firstEntry(JSON.parse(text(edits[0]!.after)))).toEqual({ ...entry, ...mine })
-    expect(findings.map(({ code }) => code)).not.toContain('qwen-foreign-settings')
+    const setup = { catalog, options: { protocol: 'chat' as const } }
+    expect(firstEntry(settingsAfter(disk, setup))).toEqual({ ...entry, ...mine })
+    expect(codesOf(planOn(qwen, disk, setup).findings)).not.toContain('qwen-foreign-settings')
   })
 
   const chatOnly = (...models: readonly CatalogModel[]) => ({
@@ -904,8 +838,7 @@ describe('a setup', () => {
       catalog: { models: [{ id: 'big' }] },
       options: { model: 'big', protocol },
     })
-    const codes = findings.map(({ code }) => code)
-    expect(codes.includes('qwen-same-model')).toBe(isReported)
+    expect(codesOf(findings).includes('qwen-same-model')).toBe(isReported)
   })
 
   test.each<readonly [string, Disk, Partial<Machine>]>([
@@ -917,7 +850,7 @@ describe('a setup', () => {
   ])('reports %s', (code, disk, machine) => {
     const target = { baseUrl: 'http://127.0.0.1:4000/v1' }
     const { findings } = planOn(qwen, disk, { machine: aMachine(machine), target })
-    expect(findings.map((finding) => finding.code)).toContain(code)
+    expect(codesOf(findings)).toContain(code)
   })
 
   test('reports no login that is gone', () => {
@@ -961,11 +894,11 @@ describe('a setup', () => {
 
   test('says that --model finds only the models of one protocol, if there are several', () => {
     const claude = { id: 'claude-opus-5-5', endpointTypes: ['anthropic'] }
-    const codesOf = (...models: readonly CatalogModel[]) =>
-      resolveWith(models, models[0]!.id).findings.map(({ code }) => code)
-    expect(codesOf({ id: 'gpt-5.6-sol' }, { id: 'gpt-5.4' })).toEqual([])
-    expect(codesOf({ id: 'gpt-5.6-sol' }, claude)).toEqual(['qwen-model-flag'])
-    expect(codesOf({ id: 'mine' }, claude)).toEqual(['context-window-unknown', 'qwen-model-flag'])
+    const notesOn = (...models: readonly CatalogModel[]) =>
+      codesOf(resolveWith(models, models[0]!.id).findings)
+    expect(notesOn({ id: 'gpt-5.6-sol' }, { id: 'gpt-5.4' })).toEqual([])
+    expect(notesOn({ id: 'gpt-5.6-sol' }, claude)).toEqual(['qwen-model-flag'])
+    expect(notesOn({ id: 'mine' }, claude)).toEqual(['context-window-unknown', 'qwen-model-flag'])
   })
 
   test.each([
@@ -981,7 +914,7 @@ describe('a setup', () => {
 
   test('removes the context window of another model, and writes the one that the user names', () => {
     const with9000 = home({}, [], { generationConfig: { contextWindowSize: 9000 } })
-    const windowAfter = (setup: Parameters<typeof planOn>[2]) =>
+    const windowAfter = (setup: Setup) =>
       firstEntry(settingsAfter(with9000, setup)).generationConfig
     expect(windowAfter({ options: { model: 'gpt-5.4' } })).toEqual({})
     expect(windowAfter({ catalog: catalogWithWindows, options: { model: 'gpt-5.4' } })).toEqual({
@@ -1055,8 +988,8 @@ describe('a setup', () => {
   })
 
   test('rejects a file that Qwen Code cannot read, removes trailing commas, and keeps comments', () => {
-    const { edits } = planOn(qwen, { [file]: '{\n  "ui": {}, // mine\n}' })
-    expect(text(edits[0]!.after)).toContain('"ui": {}, // mine\n  "$version": 4,')
+    const after = textAfter(qwen, { [file]: '{\n  "ui": {}, // mine\n}' })
+    expect(after).toContain('"ui": {}, // mine\n  "$version": 4,')
     expect(() => planOn(qwen, { [file]: '{"ui": {}' })).toThrow('Cannot read')
   })
 
@@ -1091,82 +1024,83 @@ describe('a setup', () => {
   })
 })
 
-test("a run uses a file that overrides all others, with the administrator's settings and without the key", () => {
-  const disk = {
-    ...home(),
-    '/etc/qwen-code/settings.json': '{"ui": {"theme": "x"}, "model": {"name": "y"}}',
+describe('a run', () => {
+  const run = (args: readonly string[], setup: Setup, disk: Disk = home()) => {
+    const { files, ...others } = launchOn(qwen, disk, setup, { args, env: { A: '1' } })
+    return { ...others, settings: JSON.parse(files!['qwen-settings.json']!) }
   }
-  const headers = [{ name: 'x-team', value: 'sk-team', isSecret: true } as const]
-  const planned = planOn(qwen, disk, {
-    options: { contextWindow: 9000 },
-    target: { headers },
+
+  test("uses a file that overrides all others, with the administrator's settings and without the key", () => {
+    const disk = {
+      ...home(),
+      '/etc/qwen-code/settings.json': '{"ui": {"theme": "x"}, "model": {"name": "y"}}',
+    }
+    const headers = [{ name: 'x-team', value: 'sk-team', isSecret: true } as const]
+    const setup = { options: { contextWindow: 9000 }, target: { headers } }
+    const { args, env, settings } = run(['-m', 'other', 'x'], setup, disk)
+    expect({ args, env }).toEqual({
+      args: ['-m', 'other', 'x'],
+      env: {
+        A: '1',
+        QWEN_CODE_SYSTEM_SETTINGS_PATH: '/run/qwen-settings.json',
+        REPOINT_RUN_HEADER_1: 'sk-team',
+      },
+    })
+    const type = 'openai-responses'
+    expect(settings).toEqual({
+      $version: 4,
+      ui: { theme: 'x' },
+      security: { auth: { selectedType: type, enforcedType: type } },
+      modelProviders: {
+        [type]: ['gpt-5.6-sol', 'other'].map((id) => ({
+          ...{ id, name: 'Gateway', baseUrl: 'https://gw.example/v1', envKey: launchKeyVariable },
+          generationConfig: {
+            contextWindowSize: 9000,
+            customHeaders: { 'x-team': '${REPOINT_RUN_HEADER_1}' },
+          },
+        })),
+      },
+      model: { name: 'gpt-5.6-sol', baseUrl: 'https://gw.example/v1' },
+    })
   })
-  const launchInput = { args: ['-m', 'other', 'x'], env: { A: '1' }, tempFolder }
-  const { args, env, files = {} } = qwen.launchSettings(planned.files, planned.target, launchInput)
-  expect({ args, env }).toEqual({
-    args: ['-m', 'other', 'x'],
-    env: {
-      A: '1',
-      QWEN_CODE_SYSTEM_SETTINGS_PATH: `${tempFolder}/qwen-settings.json`,
-      REPOINT_RUN_HEADER_1: 'sk-team',
-    },
+
+  test('knows the window of each model that the command line names', () => {
+    const models = [{ id: 'mine' }, { id: 'b', contextWindow: 54_321 }]
+    const { settings } = run(['--model=b', 'x'], {
+      catalog: { models },
+      options: { model: 'mine' },
+    })
+    const written = settings.modelProviders.openai as (typeof entry & {
+      generationConfig: object
+    })[]
+    expect(written.map(({ id, generationConfig }) => [id, generationConfig])).toEqual([
+      ['mine', { customHeaders: {} }],
+      ['b', { contextWindowSize: 54_321, customHeaders: {} }],
+    ])
   })
-  expect(Object.keys(files)).toEqual(['qwen-settings.json'])
-  expect(JSON.parse(files['qwen-settings.json']!)).toEqual({
-    $version: 4,
-    ui: { theme: 'x' },
-    security: { auth: { selectedType: 'openai-responses', enforcedType: 'openai-responses' } },
-    modelProviders: {
-      'openai-responses': ['gpt-5.6-sol', 'other'].map((id) => ({
-        id,
-        name: 'Gateway',
-        baseUrl: 'https://gw.example/v1',
-        envKey: launchKeyVariable,
-        generationConfig: {
-          contextWindowSize: 9000,
-          customHeaders: { 'x-team': '${REPOINT_RUN_HEADER_1}' },
-        },
-      })),
-    },
-    model: { name: 'gpt-5.6-sol', baseUrl: 'https://gw.example/v1' },
+
+  test('says of a model what the setup says of it', () => {
+    const model = { id: 'glm-x', images: true, outputLimit: 16_000 }
+    const options = { model: model.id, protocol: 'messages' as const }
+    const { settings } = run([], { catalog: { models: [model] }, options })
+    expect(settings.modelProviders.anthropic[0].generationConfig).toEqual({
+      reasoning: false,
+      modalities: { image: true },
+      samplingParams: { max_tokens: 16_000 },
+      customHeaders: {},
+    })
   })
 })
 
-test('a run knows the window of each model that the command line names', () => {
-  const models = [{ id: 'mine' }, { id: 'b', contextWindow: 54_321 }]
-  const planned = planOn(qwen, {}, { catalog: { models }, options: { model: 'mine' } })
-  const launchInput = { args: ['--model=b', 'x'], env: {}, tempFolder }
-  const { files = {} } = qwen.launchSettings(planned.files, planned.target, launchInput)
-  const { modelProviders } = JSON.parse(files['qwen-settings.json']!)
-  expect(
-    modelProviders.openai.map(
-      ({ id, generationConfig }: { id: string; generationConfig: object }) => [
-        id,
-        generationConfig,
-      ],
-    ),
-  ).toEqual([
-    ['mine', { customHeaders: {} }],
-    ['b', { contextWindowSize: 54_321, customHeaders: {} }],
-  ])
-})
-
-test('a run says of a model what the setup says of it', () => {
-  const model = { id: 'glm-x', images: true, outputLimit: 16_000 }
-  const planned = planOn(qwen, home(), {
-    catalog: { models: [model] },
-    options: { model: model.id, protocol: 'messages' },
-  })
-  const launchInput = { args: [], env: {}, tempFolder }
-  const { files = {} } = qwen.launchSettings(planned.files, planned.target, launchInput)
-  const { modelProviders } = JSON.parse(files['qwen-settings.json']!)
-  expect(modelProviders.anthropic[0].generationConfig).toEqual({
-    reasoning: false,
-    modalities: { image: true },
-    samplingParams: { max_tokens: 16_000 },
-    customHeaders: {},
-  })
-})
+const configOverMessages = (model: CatalogModel, outputLimit?: number) => {
+  const options = {
+    model: model.id,
+    protocol: 'messages' as const,
+    ...(outputLimit && { outputLimit }),
+  }
+  const after = textAfter(qwen, home(), { catalog: { models: [model] }, options })
+  return JSON.parse(after).modelProviders.anthropic[0].generationConfig
+}
 
 test.each([
   ['claude-opus-5-5', 100_000, 1_000_000, 100_000],
@@ -1177,13 +1111,8 @@ test.each([
 ])(
   'the limit of %s, %i tokens of a window of %i, is written if it is low: %s',
   (id, outputLimit, contextWindow, written) => {
-    const model = { id, outputLimit, contextWindow }
-    const { files, edits } = planOn(qwen, home(), {
-      catalog: { models: [model] },
-      options: { model: id, protocol: 'messages' },
-    })
-    const { modelProviders } = JSON.parse(textOf(fileOf(asPlanned(files, edits), 'settings')))
-    expect(modelProviders.anthropic[0].generationConfig.samplingParams?.max_tokens).toBe(written)
+    const { samplingParams } = configOverMessages({ id, outputLimit, contextWindow })
+    expect(samplingParams?.max_tokens).toBe(written)
   },
 )
 
@@ -1195,12 +1124,7 @@ test.each([
 ])(
   'over messages, the user limits a model that thinks in a budget to %i tokens: reasoning is %s',
   (outputLimit, reasoning) => {
-    const { files, edits } = planOn(qwen, home(), {
-      catalog: { models: [{ id: 'glm-x' }] },
-      options: { model: 'glm-x', protocol: 'messages', outputLimit },
-    })
-    const { modelProviders } = JSON.parse(textOf(fileOf(asPlanned(files, edits), 'settings')))
-    const config = modelProviders.anthropic[0].generationConfig
+    const config = configOverMessages({ id: 'glm-x' }, outputLimit)
     expect(config.samplingParams.max_tokens).toBe(outputLimit)
     expect(config.reasoning).toBe(reasoning)
   },
