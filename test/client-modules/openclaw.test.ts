@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientContext, ClientWorld } from '../../src/clients/contract/client.ts'
+import type { ClientWorld } from '../../src/clients/contract/client.ts'
+import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import type { OfferedModel } from '../../src/clients/contract/setup.ts'
 import { emptyState } from '../../src/clients/contract/state.ts'
 import { outputLimitCures } from '../../src/clients/options/flags.ts'
-import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
 import { caught } from '../edits/helpers.ts'
@@ -11,16 +11,22 @@ import {
   aMachine,
   byId,
   catalog,
+  codesAfterFix,
+  codesOf,
   type Disk,
   emptyWorld,
   filesOf,
   findingsOn,
   inputFor,
   key,
+  launchOn,
   planOn,
   readValues,
+  requestOf,
+  type Setup,
   type StateValues,
   text,
+  textAfter,
   windows,
   written,
 } from './support.ts'
@@ -199,7 +205,7 @@ describe('a setup', () => {
     const models = [{ id: 'gpt-5.6-sol', name: 'Sol', contextTokens: 7000 }]
     const disk = aHome({ baseUrl: 'https://other.example/v1', ...kept, models })
     const { edits, findings } = planOn(openclaw, disk)
-    expect(findings.map(({ code }) => code)).toEqual(['openclaw-provider-conflict'])
+    expect(codesOf(findings)).toEqual(['openclaw-provider-conflict'])
     const { gateway } = JSON.parse(text(edits[0]!.after)).models.providers
     expect(gateway).toMatchObject(kept)
     expect(gateway.models[0]).toMatchObject({ id: 'gpt-5.6-sol', contextTokens: 7000 })
@@ -242,64 +248,54 @@ describe('a setup', () => {
   })
 })
 
-interface Case {
-  readonly code: string
-  readonly disk: Disk
-  readonly line?: number
-  readonly env?: Machine['env']
-  readonly context?: Partial<ClientContext>
-  /** There is no fix, because it would remove something of the user's. */
-  readonly stays?: boolean
-}
+type Case = [code: string, line: number | undefined, disk: Disk, env?: Machine['env']]
 
 const login = { auth: { profiles: { 'gateway:manual': { provider: 'gateway', mode: 'api_key' } } } }
+const withRequest = aHome({ request: { auth: { mode: 'header' } } })
 
-const cases: Case[] = [
-  { code: 'openclaw-config-invalid', disk: { [path]: '' }, stays: true },
-  {
-    code: 'openclaw-relative-folder',
-    disk: {},
-    env: { OPENCLAW_STATE_DIR: 'rel' },
-    stays: true,
-  },
-  ...['OPENCLAW_CONFIG_PATH', 'OPENCLAW_HOME'].map((name) => ({
-    code: 'openclaw-relative-folder',
-    disk: {},
-    env: { [name]: 'rel' },
-    stays: true,
-  })),
-  { code: 'openclaw-include', disk: aHome({}, { $include: './base.json5' }), stays: true },
-  { code: 'openclaw-include', disk: aHome({}, { tools: [{ $include: 'x' }] }), stays: true },
-  {
-    code: 'openclaw-proxy',
-    disk: aHome({ baseUrl: 'http://127.0.0.1:1/v1' }),
-    env: { HTTP_PROXY: 'http://proxy.example:8080' },
-    stays: true,
-  },
-  { code: 'openclaw-other-key', disk: aHome({ auth: undefined }, login), line: 29 },
-  {
-    code: 'openclaw-other-key',
-    disk: aHome({ auth: undefined, apiKey: 'gateway:manual' }, login),
-    line: 29,
-    stays: true,
-  },
-  { code: 'openclaw-request', disk: aHome({ request: { auth: { mode: 'header' } } }), line: 18 },
-  { code: 'openclaw-model-unlisted', disk: aHome({ models: [] }), line: 15, stays: true },
-  { code: 'openclaw-no-key', disk: aHome({ apiKey: '${NO_KEY}' }), line: 6, stays: true },
+const withFix: readonly Case[] = [
+  ['openclaw-other-key', 29, aHome({ auth: undefined }, login)],
+  ['openclaw-request', 18, withRequest],
+]
+
+/** A fix would remove something of the user's. */
+const withoutFix: readonly Case[] = [
+  ['openclaw-config-invalid', undefined, { [path]: '' }],
+  ...['OPENCLAW_STATE_DIR', 'OPENCLAW_CONFIG_PATH', 'OPENCLAW_HOME'].map(
+    (name): Case => ['openclaw-relative-folder', undefined, {}, { [name]: 'rel' }],
+  ),
+  ['openclaw-include', undefined, aHome({}, { $include: './base.json5' })],
+  ['openclaw-include', undefined, aHome({}, { tools: [{ $include: 'x' }] })],
+  [
+    'openclaw-proxy',
+    undefined,
+    aHome({ baseUrl: 'http://127.0.0.1:1/v1' }),
+    { HTTP_PROXY: 'http://proxy.example:8080' },
+  ],
+  ['openclaw-other-key', 29, aHome({ auth: undefined, apiKey: 'gateway:manual' }, login)],
+  ['openclaw-model-unlisted', 15, aHome({ models: [] })],
+  ['openclaw-no-key', 6, aHome({ apiKey: '${NO_KEY}' })],
 ]
 
 describe('check finds', () => {
-  test.each(cases)('$code', ({ code, disk, line, env = {}, context, stays = false }) => {
-    const machine = aMachine({ env })
-    const found = findingsOn(openclaw, disk, machine, context).filter((one) => one.code === code)
+  const findOne = (
+    code: string,
+    line: number | undefined,
+    disk: Disk,
+    env: Machine['env'] = {},
+  ) => {
+    const found = findingsOn(openclaw, disk, aMachine({ env })).filter((one) => one.code === code)
     expect(found).toHaveLength(1)
     if (line !== undefined) expect(found[0]!.location).toBe(`/home/ada/${path}:${line}`)
-    expect(found[0]!.fix === undefined).toBe(stays)
-    if (found[0]!.fix === undefined) return
+    return found[0]!
+  }
 
-    const edits = planFixes(openclaw, filesOf(openclaw, machine, disk), [found[0]!.fix])
-    const after = findingsOn(openclaw, written(disk, machine, edits), machine, context)
-    expect(after.map((one) => one.code)).not.toContain(code)
+  test.each(withFix)('%s, with a fix', (code, line, disk) => {
+    expect(codesAfterFix(openclaw, disk, findOne(code, line, disk))).not.toContain(code)
+  })
+
+  test.each(withoutFix)('%s, without a fix', (code, line, disk, env) => {
+    expect(findOne(code, line, disk, env).fix).toBeUndefined()
   })
 
   test('nothing in a working configuration', () => {
@@ -320,12 +316,12 @@ describe('check finds', () => {
   })
 
   test('no missing key if the file names a login instead', () => {
-    const codes = findingsOn(openclaw, aHome({ apiKey: undefined }, login)).map(({ code }) => code)
-    expect(codes).toEqual(['openclaw-other-key'])
+    const found = findingsOn(openclaw, aHome({ apiKey: undefined }, login))
+    expect(codesOf(found)).toEqual(['openclaw-other-key'])
   })
 
   test('that `request` may hold a key', () => {
-    const [finding] = findingsOn(openclaw, aHome({ request: { auth: { mode: 'header' } } }))
+    const [finding] = findingsOn(openclaw, withRequest)
     expect(finding!.fix!.changes).toMatchObject([{ isSecret: true }])
   })
 })
@@ -349,15 +345,15 @@ describe('before a setup, check', () => {
       target: { baseUrl: code === 'openclaw-proxy' ? 'http://127.0.0.1:1/v1' : url },
       context: { writtenBaseUrls: [url] },
     })
-    expect(findings.map((finding) => finding.code)).toContain(code)
+    expect(codesOf(findings)).toContain(code)
   })
 
   test('asks about a login, and the key of the setup overrides it afterwards', () => {
     const disk = aHome({ auth: undefined, apiKey: 'gateway:manual' }, login)
     expect(findingsOn(disk)).toEqual([{ code: 'openclaw-other-key', asks: true, goes: true }])
-    const { edits } = planOn(openclaw, disk)
-    expect(text(edits[0]!.after)).toContain('"auth": "api-key"')
-    expect(readBack({ [path]: text(edits[0]!.after) })).toMatchObject({ key })
+    const after = textAfter(openclaw, disk)
+    expect(after).toContain('"auth": "api-key"')
+    expect(readBack({ [path]: after })).toMatchObject({ key })
   })
 
   test('accepts an agent with the model of the setup', () => {
@@ -372,9 +368,9 @@ describe('before a setup, check', () => {
       { code: 'openclaw-agent-model', asks: true, goes: true },
       { code: 'openclaw-agent-model', asks: false, goes: false },
     ])
-    const { edits } = planOn(openclaw, disk)
-    expect(text(edits[0]!.after)).not.toContain('a/b')
-    expect(text(edits[0]!.after)).toContain('a/c')
+    const after = textAfter(openclaw, disk)
+    expect(after).not.toContain('a/b')
+    expect(after).toContain('a/c')
   })
 })
 
@@ -437,104 +433,89 @@ test.each(['undo', 'forget', 'setup'] as const)(
 )
 
 describe('a run', () => {
-  const launchInput = {
-    args: ['agent', 'exec', 'x'],
-    env: { REPOINT_RUN_KEY: key },
-    tempFolder: '/run/one',
-  }
   const headers = [{ name: 'x-team', value: 'sk-users-own-key', isSecret: true as const }]
-  const run = (disk: Disk, changes: Partial<typeof launchInput> = {}) => {
-    const { target } = planOn(openclaw, {}, { target: { headers } })
-    const texts = filesOf(openclaw, aMachine(), disk)
-    return openclaw.launchSettings(texts, target, { ...launchInput, ...changes })
+  const run = (disk: Disk, args = ['agent', 'exec', 'x'], setup: Setup = {}, roots?: string) => {
+    const env = { [launchKeyVariable]: key, ...(roots && { OPENCLAW_INCLUDE_ROOTS: roots }) }
+    const { files, ...launched } = launchOn(openclaw, disk, setup, { args, env })
+    const content = files?.['openclaw-run.json']
+    return { ...launched, files, config: content && JSON.parse(content) }
   }
+  const providerOf = (setup: Setup) => run({}, [], setup).config.models.providers['repoint-run']
 
   test("uses a separate file, which includes the user's file and contains no secret", () => {
     const entries = { main: { model: { primary: 'a/b', fallbacks: ['a/c'] } } }
-    const { args, env, files } = run(aHome({}, {}, { entries }), {
-      env: { ...launchInput.env, OPENCLAW_INCLUDE_ROOTS: '/srv' } as typeof launchInput.env,
-    })
-    expect(args).toEqual(launchInput.args)
-    expect(env).toMatchObject({
-      OPENCLAW_CONFIG_PATH: '/run/one/openclaw-run.json',
+    const args = ['agent', 'exec', 'x']
+    const setup = { target: { headers } }
+    const launched = run(aHome({}, {}, { entries }), args, setup, '/srv')
+    expect(launched.args).toEqual(args)
+    expect(launched.env).toMatchObject({
+      OPENCLAW_CONFIG_PATH: '/run/openclaw-run.json',
       OPENCLAW_INCLUDE_ROOTS: '/home/ada/.openclaw:/srv',
+      REPOINT_RUN_HEADER_1: 'sk-users-own-key',
     })
-    const config = JSON.parse(files!['openclaw-run.json']!)
-    expect(config).toMatchObject({
-      $include: `/home/ada/${path}`,
-      models: { providers: { 'repoint-run': { apiKey: '${REPOINT_RUN_KEY}', auth: 'api-key' } } },
-      agents: {
-        defaults: { model: 'repoint-run/gpt-5.6-sol' },
-        entries: { main: { model: 'repoint-run/gpt-5.6-sol' } },
-      },
-    })
-    expect(JSON.stringify(files)).not.toMatch(/sk-(test|users)/)
-    expect(config.models.providers['repoint-run']).toMatchObject({
+    const provider = {
+      ...{ apiKey: '${REPOINT_RUN_KEY}', auth: 'api-key' },
       headers: { 'x-team': '${REPOINT_RUN_HEADER_1}' },
+    }
+    const model = 'repoint-run/gpt-5.6-sol'
+    expect(launched.config).toMatchObject({
+      $include: `/home/ada/${path}`,
+      models: { providers: { 'repoint-run': provider } },
+      agents: { defaults: { model }, entries: { main: { model } } },
     })
-    expect(env).toMatchObject({ REPOINT_RUN_HEADER_1: 'sk-users-own-key' })
+    expect(JSON.stringify(launched.files)).not.toMatch(/sk-(test|users)/)
   })
 
   test('changes only the agents and the allow list that the file has', () => {
-    const agentsOf = (disk: Disk) => JSON.parse(run(disk).files!['openclaw-run.json']!).agents
     const model = 'repoint-run/gpt-5.6-sol'
-    expect(agentsOf(aHome())).toEqual({ defaults: { model } })
+    expect(run(aHome()).config.agents).toEqual({ defaults: { model } })
     const defaults = { model: 'gateway/big', modelPolicy: { allow: ['gateway/*'] } }
-    expect(agentsOf(aHome({}, {}, { defaults }))).toEqual({
+    expect(run(aHome({}, {}, { defaults })).config.agents).toEqual({
       defaults: { model, modelPolicy: { allow: ['repoint-run/*'] } },
     })
   })
 
   test('sends the key as a bearer token over messages too', () => {
-    const { target } = planOn(openclaw, {}, { options: { protocol: 'messages' } })
-    const files = filesOf(openclaw, aMachine(), {})
-    const launched = openclaw.launchSettings(files, target, launchInput)
-    const config = JSON.parse(launched.files!['openclaw-run.json']!)
-    expect(config.models.providers['repoint-run']).toMatchObject({ authHeader: true })
+    expect(providerOf({ options: { protocol: 'messages' } })).toMatchObject({ authHeader: true })
 
     // Also for a model that the user can choose later.
-    const chat = planOn(openclaw, {}).target
+    const { resolved } = planOn(openclaw, {}).target
     const claude = { id: 'claude-opus-4-8', protocol: 'messages' } as const
-    const written = (offered: readonly OfferedModel[]) => {
-      const mixed = { ...chat, resolved: { ...chat.resolved, offered } }
-      return JSON.stringify(openclaw.launchSettings(files, mixed, launchInput).files)
-    }
-    expect(written([claude])).toContain('authHeader')
-    expect(written([])).not.toContain('authHeader')
+    const offering = (offered: readonly OfferedModel[]) => ({
+      target: { resolved: { ...resolved, offered } },
+    })
+    expect(providerOf(offering([claude]))).toHaveProperty('authHeader')
+    expect(providerOf(offering([]))).not.toHaveProperty('authHeader')
   })
 
   test('separates the folders of included files as Windows does', () => {
-    const env = { ...launchInput.env, OPENCLAW_INCLUDE_ROOTS: 'D:\\x' }
-    const texts = filesOf(openclaw, aMachine(windows), {})
-    const { target } = planOn(openclaw, {})
-    expect(openclaw.launchSettings(texts, target, { ...launchInput, env }).env).toMatchObject({
-      OPENCLAW_INCLUDE_ROOTS: 'C:\\Users\\Ada\\.openclaw;D:\\x',
-    })
+    const { env } = run({}, [], { machine: aMachine(windows) }, 'D:\\x')
+    expect(env).toMatchObject({ OPENCLAW_INCLUDE_ROOTS: 'C:\\Users\\Ada\\.openclaw;D:\\x' })
   })
 
   test("includes no missing file, and does not change commands that manage the user's file", () => {
-    expect(JSON.parse(run({}).files!['openclaw-run.json']!)).not.toHaveProperty('$include')
+    expect(run({}).config).not.toHaveProperty('$include')
     const commands = ['config', 'configure', 'onboard', 'setup', 'doctor', 'plugins', 'update']
-    for (const command of commands) expect(run({}, { args: [command] }).files).toBeUndefined()
+    for (const command of commands) expect(run({}, [command]).files).toBeUndefined()
   })
 
   test.each([
     ...['--profile', '--profile=p', '--dev', '--config', '--isolated', '--auth-env-only'],
   ])('rejects %s', (arg) => {
-    expect(caught(() => run({}, { args: ['agent', arg] }))).toMatchObject({ code: 'usage' })
+    expect(caught(() => run({}, ['agent', arg]))).toMatchObject({ code: 'usage' })
   })
 })
 
 /** Recorded from OpenClaw 2026.9.5 and 2026.9.6, 2026-11-23. */
 describe('the first request', () => {
-  const requestOf = (protocol: Protocol, model: string, entry: object, more: object = {}) => {
+  const requestWith = (protocol: Protocol, model: string, entry: object, more: object = {}) => {
     const models = [{ id: model, name: 'x', maxTokens: 32_000, ...entry }]
     const defaults = { model: `gateway/${model}`, ...more }
     const disk = aHome({ models, maxTokens: 16_000 }, {}, { defaults })
-    const files = filesOf(openclaw, aMachine(), disk)
-    return openclaw.firstRequest(files, { model, protocol, env: {} })
+    return requestOf(openclaw, disk, { model, protocol })
   }
-  const bodyOf = async (...input: Parameters<typeof requestOf>) => (await requestOf(...input)).body
+  const bodyOf = async (...input: Parameters<typeof requestWith>) =>
+    (await requestWith(...input)).body
   const adaptive = { thinking: { type: 'adaptive', display: 'summarized' } }
   const budget = (tokens: number) => ({ thinking: { type: 'enabled', budget_tokens: tokens } })
 
@@ -577,20 +558,16 @@ describe('the first request', () => {
   )
 
   test('has the usual limit if neither the model nor the provider has one', async () => {
-    const disk = aHome({}, {}, { defaults: { model: 'gateway/big' } })
-    const files = filesOf(openclaw, aMachine(), disk)
-    const input = { model: 'big', protocol: 'responses', env: {} } as const
-    expect((await openclaw.firstRequest(files, input)).body).toMatchObject({
+    const input = { model: 'big', protocol: 'responses' } as const
+    expect((await requestOf(openclaw, aHome(), input)).body).toMatchObject({
       max_output_tokens: 8192,
     })
   })
 
   test('has one limit and the headers of the entry', async () => {
     const compat = { maxTokensField: 'max_tokens', supportsUsageInStreaming: false }
-    const { body, addedHeaders } = await requestOf('chat', 'm', {
-      compat,
-      headers: { 'x-team': 'a' },
-    })
+    const entry = { compat, headers: { 'x-team': 'a' } }
+    const { body, addedHeaders } = await requestWith('chat', 'm', entry)
     expect(body).not.toHaveProperty('max_completion_tokens')
     expect(body['stream_options']).toBeUndefined()
     expect(addedHeaders).toMatchObject([{ name: 'x-team', value: 'a' }])
@@ -604,7 +581,7 @@ describe('the first request', () => {
     ['messages', 'claude-opus-5-5', []],
   ] as const)('over %s with %s comes with cures for %j', async (protocol, model, members) => {
     const usual: Readonly<Record<string, string>> = outputLimitCures
-    const cures = Object.entries((await requestOf(protocol, model, {})).hints ?? {})
+    const cures = Object.entries((await requestWith(protocol, model, {})).hints ?? {})
     const others = cures.filter(([name, cure]) => cure !== usual[name]).map(([name]) => name)
     expect(others.sort()).toEqual(members)
   })

@@ -71,28 +71,8 @@ describe('repoint reads the values that Qwen Code uses', () => {
       { broken: `/home/ada/${file} line 1, column 26: a trailing comma` },
     ],
     [
-      'from the first entry with the ID',
-      home({ env: { OPENAI_API_KEY: 'sk-b' } }, [otherEntry]),
-      {
-        ...expectedValues,
-        baseUrl: otherEntry.baseUrl,
-        key: 'sk-b',
-      },
-    ],
-    [
-      'from the entry with the address of the model',
-      home({ model: { name: 'big', baseUrl: entry.baseUrl } }, [otherEntry]),
-      expectedValues,
-    ],
-    [
       'from the first entry if the model has none',
       home({ model: { name: 'none' } }),
-      expectedValues,
-    ],
-    ['without a model', home({ model: {} }), expectedValues],
-    [
-      'from the entry with the ID, which is not the first',
-      home({}, [{ ...otherEntry, id: 'other' }]),
       expectedValues,
     ],
     [
@@ -108,14 +88,6 @@ describe('repoint reads the values that Qwen Code uses', () => {
     [
       'with another key, because the variable of the entry is not set',
       home({ env: { OPENAI_API_KEY: 'sk-b' } }),
-      { ...expectedValues, key: 'sk-b' },
-    ],
-    [
-      'with another key, which overrides the one of the login settings',
-      home({
-        env: { OPENAI_API_KEY: 'sk-b' },
-        security: { auth: { selectedType: 'openai', apiKey: 'sk-c' } },
-      }),
       { ...expectedValues, key: 'sk-b' },
     ],
     [
@@ -164,23 +136,6 @@ describe('repoint reads the values that Qwen Code uses', () => {
       },
     ],
     ['for another service', home({ security: { auth: { selectedType: 'gemini' } } }), {}],
-    [
-      'for a model over messages',
-      home({
-        modelProviders: {
-          openai: [entry],
-          anthropic: [{ ...entry, id: 'claude-opus-5-5', baseUrl: 'https://gw.example' }],
-        },
-        security: { auth: { selectedType: 'anthropic' } },
-        model: { name: 'claude-opus-5-5' },
-      }),
-      {
-        ...expectedValues,
-        baseUrl: 'https://gw.example',
-        protocol: 'messages',
-        model: 'claude-opus-5-5',
-      },
-    ],
     [
       'for a login',
       {
@@ -251,34 +206,11 @@ test.each<readonly [string, Disk, object]>([
   expect(Object.fromEntries(shown)).toEqual(expected)
 })
 
-test('offers the models of a setup, and no others', () => {
-  const anthropic = [{ ...entry, id: 'claude-opus-5-5' }]
-  const disk = home({ modelProviders: { openai: [otherEntry, entry], anthropic } })
-  const { offered } = qwen.read(filesOf(qwen, aMachine(), disk))
-  expect(new Set(offered)).toEqual(new Set(['big', 'claude-opus-5-5']))
-  const withNumber = qwen.read(filesOf(qwen, aMachine(), home({}, [], { id: 5 })))
-  expect(withNumber.offered).toEqual(['5'])
-})
-
 const usualEntry = { ...entry, envKey: 'OPENAI_API_KEY' }
 const login = (more: object = {}) => ({ security: { auth: { selectedType: 'openai', ...more } } })
 
 test.each<readonly [string, Disk, readonly string[]]>([
   ['nothing of another service', home(login({ selectedType: 'gemini' })), []],
-  [
-    'the models of all lists at the address, and the key',
-    home({
-      modelProviders: {
-        openai: [entry, otherEntry],
-        anthropic: [{ ...entry, id: 'claude', baseUrl: 'https://gw.example' }],
-      },
-    }),
-    [
-      `modelProviders.openai."${variable} big"`,
-      `modelProviders.anthropic."${variable} claude"`,
-      `env.${variable}`,
-    ],
-  ],
   [
     'no key that a model at another address uses too',
     home({}, [{ ...entry, id: 'elsewhere', baseUrl: otherEntry.baseUrl }]),
@@ -439,10 +371,6 @@ type Case = [
 
 const atLocalServer = home({}, [], { baseUrl: 'http://127.0.0.1:4000/v1' })
 const throughProxy = { HTTP_PROXY: 'http://proxy.example:8080', NO_PROXY: 'localhost' }
-const inProject = (settings: object): Disk => ({
-  ...home(),
-  'work/.qwen/settings.json': JSON.stringify(settings),
-})
 
 const cases: readonly Case[] = [
   ['qwen-settings-broken', 'error', file, { [file]: '{"a":' }],
@@ -485,36 +413,10 @@ const cases: readonly Case[] = [
       { ...home(), [path]: `# mine\nX=1\n${variable}="sk-old"\n` },
     ],
   ),
-  [
-    'qwen-project-settings',
-    'error',
-    'work/.env:1',
-    { ...home(), 'work/.env': `export ${variable}=sk-old\n` },
-    { cwd: '/home/ada/work/a/b' },
-  ],
   ['qwen-folder-elsewhere', 'error', '.env:1', { ...home(), '.env': 'QWEN_HOME=/srv/qwen\n' }],
   ['qwen-relative-folder', 'warning', 'environment', {}, { env: { QWEN_HOME: 'q' } }],
   ['qwen-no-key', 'error', file, home({ env: {} })],
   ['qwen-placeholder-key', 'error', `${file}:4`, home({ env: { [variable]: 'PROXY_MANAGED' } })],
-  [
-    'qwen-project-settings',
-    'warning',
-    'work/.qwen/settings.json:1',
-    inProject({ model: { name: 'x' } }),
-  ],
-  [
-    'qwen-project-settings',
-    'error',
-    'work/.qwen/settings.json:1',
-    inProject({ modelProviders: { openai: [otherEntry] } }),
-  ],
-  [
-    'qwen-managed-settings',
-    'error',
-    '/srv/all.json:1',
-    { ...home(), '/srv/all.json': JSON.stringify({ env: { [variable]: 'sk-all' } }) },
-    { env: { QWEN_CODE_SYSTEM_SETTINGS_PATH: '/srv/all.json' } },
-  ],
 ]
 
 /** `doctor --fix` removes them. */
@@ -589,11 +491,6 @@ describe('check finds', () => {
     ],
     ['an address from its environment', home({ env: {}, modelProviders: {} }), {}],
     [
-      'a key from its environment',
-      home({ env: {} }, [], { envKey: 'MINE' }),
-      { env: { MINE: 'sk-mine' } },
-    ],
-    [
       'a project that sets QWEN_HOME, which has no effect',
       { ...home(), 'work/.env': 'QWEN_HOME=/x\n' },
       {},
@@ -629,11 +526,8 @@ test.each<readonly [string, Disk, boolean]>([
 })
 
 test.each([
-  ['QWEN_NEW_KEY', true],
   ['OPENAI_NEW_AUTH_TOKEN', true],
-  ['OPENAI_API_KEY', false],
   ['OPENAI_BASE_URL', false],
-  ['QWEN_CUSTOM_API_KEY_OPENAI', false],
 ])('the variable %s is unknown: %s', (name, isUnknown) => {
   const machine = aMachine({ env: { [name]: 'x' } })
   const findings = [...unknownVariableFindings(qwen, aContext(qwen, machine, home()))]
@@ -749,13 +643,6 @@ describe('a setup', () => {
     expect(modelProviders.anthropic).toEqual(anthropic)
   })
 
-  test('gives each model the address of its protocol', () => {
-    const models = [{ id: 'gpt-5.6-sol' }, { id: 'claude-opus-5-5', endpointTypes: ['anthropic'] }]
-    const { modelProviders } = settingsAfter({}, { catalog: { models } })
-    const urls = Object.values<(typeof entry)[]>(modelProviders).map(([first]) => first?.baseUrl)
-    expect(urls).toEqual(['https://gw.example/v1', 'https://gw.example'])
-  })
-
   test('writes the key as a secret', () => {
     const { edits } = planOn(qwen, {})
     const secret = { value: key, isSecret: true, role: 'key' }
@@ -781,14 +668,6 @@ describe('a setup', () => {
     const history = aHistory({ earlierVersionsOf: () => [earlier] })
     const after = settingsAfter(disk, { ...chatOnly({ id: 'new' }), target: { history } })
     expect(firstEntry(after).generationConfig).toEqual(left)
-  })
-
-  test('replaces the address next to the model', () => {
-    const disk = home({ model: { name: 'big', baseUrl: 'https://old.example/v1' } })
-    expect(settingsAfter(disk, chatOnly({ id: 'big' })).model).toEqual({
-      name: 'big',
-      baseUrl: entry.baseUrl,
-    })
   })
 
   test('does not make the entry of an offered model the one of a new model', () => {
@@ -845,7 +724,6 @@ describe('a setup', () => {
     ['qwen-only-other-login', home(login({ enforcedType: 'qwen-oauth' })), {}],
     ['qwen-rewrites', { [file]: '{"$version": 3}' }, {}],
     ['qwen-shell-variable', {}, { env: { [variable]: 'sk-old' } }],
-    ['qwen-env-file', { '.env': `${variable}=sk-old` }, {}],
     ['qwen-proxy', {}, { env: { HTTP_PROXY: 'http://proxy.example:8080' } }],
   ])('reports %s', (code, disk, machine) => {
     const target = { baseUrl: 'http://127.0.0.1:4000/v1' }
@@ -927,20 +805,6 @@ describe('a setup', () => {
     })
   })
 
-  test("moves a model to the list of its protocol, with the user's settings", () => {
-    const mine = { samplingParams: { temperature: 0.2 } }
-    const ours = { ...entry, id: 'gpt-5.6-sol', generationConfig: mine }
-    const disk = home({ modelProviders: { openai: [otherEntry, ours] }, model: { name: ours.id } })
-    const { modelProviders, security, model } = settingsAfter(disk)
-    expect(security.auth.selectedType).toBe('openai-responses')
-    expect(modelProviders.openai.filter(({ envKey }: typeof entry) => envKey === variable)).toEqual(
-      [],
-    )
-    expect(modelProviders.openai).toContainEqual(otherEntry)
-    expect(modelProviders['openai-responses'][0]).toEqual(ours)
-    expect(model.name).toBe(ours.id)
-  })
-
   test.each([
     ['at the same gateway the effort of its thinking', entry.baseUrl, { effort: 'high' }],
     ['no effort of another gateway', 'https://other.example/v1', undefined],
@@ -1006,22 +870,6 @@ describe('a setup', () => {
     ])
       expect(() => planOn(qwen, {}, { target })).toThrow('Qwen Code would replace a part')
   })
-
-  test('adds its entry before another with the same ID, or names its address next to the model', () => {
-    const other = { ...otherEntry, id: 'gpt-5.6-sol' }
-    const list = { 'openai-responses': [other] }
-    const without = { [file]: JSON.stringify({ modelProviders: list }) }
-    const { modelProviders, model, env } = settingsAfter(without)
-    const firstTwo = modelProviders['openai-responses'].slice(0, 2)
-    expect(firstTwo.map(({ envKey }: typeof entry) => envKey)).toEqual([variable, 'OPENAI_API_KEY'])
-    expect(model).toEqual({ name: 'gpt-5.6-sol' })
-    expect(env).toEqual({ [variable]: key })
-    const behind = { 'openai-responses': [other, { ...entry, id: 'gpt-5.6-sol' }] }
-    expect(settingsAfter(home({ modelProviders: behind })).model).toEqual({
-      name: 'gpt-5.6-sol',
-      baseUrl: 'https://gw.example/v1',
-    })
-  })
 })
 
 describe('a run', () => {
@@ -1078,18 +926,6 @@ describe('a run', () => {
       ['b', { contextWindowSize: 54_321, customHeaders: {} }],
     ])
   })
-
-  test('says of a model what the setup says of it', () => {
-    const model = { id: 'glm-x', images: true, outputLimit: 16_000 }
-    const options = { model: model.id, protocol: 'messages' as const }
-    const { settings } = run([], { catalog: { models: [model] }, options })
-    expect(settings.modelProviders.anthropic[0].generationConfig).toEqual({
-      reasoning: false,
-      modalities: { image: true },
-      samplingParams: { max_tokens: 16_000 },
-      customHeaders: {},
-    })
-  })
 })
 
 const configOverMessages = (model: CatalogModel, outputLimit?: number) => {
@@ -1118,9 +954,7 @@ test.each([
 
 test.each([
   [32_000, false],
-  [63_999, undefined],
   [64_000, undefined],
-  [100_000, undefined],
 ])(
   'over messages, the user limits a model that thinks in a budget to %i tokens: reasoning is %s',
   (outputLimit, reasoning) => {
