@@ -4,7 +4,7 @@ import { aServer, type Seen } from '../gateway/forged.ts'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { installedClient } from './support/install.ts'
+import { installedClient, putInBin } from './support/install.ts'
 
 /** Gateways that reject repoint's own request. The real client decides, before anything is written. */
 
@@ -46,9 +46,7 @@ async function refusing(refusal: Refusal, onFinish: Finish, seen: (request: Seen
 
 /** Sets the real client up, which is in PATH as for a user. */
 async function setUp(home: Home, client: string, args: readonly string[], url: string) {
-  const start = installedClient(client)
-  const quoted = start.map((word) => `'${word}'`).join(' ')
-  home.put(`bin/${client}`, `#!/bin/sh\nexec ${quoted} "$@"\n`, 0o755)
+  putInBin(home, client, installedClient(client), true)
   return runCli(home, [client, ...args, '--yes', '--json'], {
     env: {
       REPOINT_API_KEY: key,

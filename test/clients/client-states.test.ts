@@ -9,20 +9,17 @@ import { claudeVersions } from './support/install.ts'
 import { inferences, prompt } from './support/prompt.ts'
 
 /**
- * The real clients in states of test/support/client-states.ts: those where the table says what the client does, and
- * that do not let it retry for minutes. test/scenarios/client-states.test.ts compares what the commands say.
+ * The real clients in states of test/support/client-states.ts: those where the table says what the client does, that
+ * do not let it retry for minutes, and that test/clients/findings.test.ts does not plant.
+ * test/scenarios/client-states.test.ts compares what the commands say.
  */
 
 const key = 'sk-canary-real-states-0f1e2d3c4b5a6978'
 
 const triedStates: Readonly<Record<string, readonly string[]>> = {
   codex: [
-    'as repoint wrote it',
     'config.toml broken',
     'config.toml with a wrong type',
-    'profile at the root',
-    'requires_openai_auth removed',
-    'auth.json with a byte order mark',
     'auth.json with the key, tokens and no mode',
     'auth.json with the key and tokens that Codex does not accept',
     'a variable that removes the key',
@@ -35,25 +32,18 @@ const triedStates: Readonly<Record<string, readonly string[]>> = {
     'an Authorization header',
   ],
   claude: [
-    'as repoint wrote it',
     'settings.json broken',
-    'settings.json with a comment',
     'settings.json with a byte order mark',
     'the token removed',
-    'a second key in the settings',
     'Bedrock in the settings',
-    'an address that ends in /v1',
     'ANTHROPIC_BASE_URL in the shell',
-    'ANTHROPIC_API_KEY in the shell',
     'a variable that stops Claude Code',
   ],
   opencode: [
-    'as repoint wrote it',
     'opencode.json broken',
     'opencode.json with a byte order mark',
     'auth.json removed',
     'an inline key',
-    'the provider is disabled',
     'the model is not in the list',
     'a project with another address',
     'a project that is broken',

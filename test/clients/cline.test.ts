@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
-import { installedClient } from './support/install.ts'
+import { installedClient, putInBin } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
 
 const key = 'sk-real-cline-5b1e80c7d94f2a36'
@@ -26,7 +26,7 @@ test('repoint run leaves the key in no file, the settings as they were, and no d
   const mine = '{ "version": 1, "lastUsedProvider": "ollama", "providers": {} }'
   const [program] = installedClient('cline')
   const home = aHome({ '.cline/data/settings/providers.json': mine, 'work/.keep': '' })
-  home.put('bin/cline', `#!/bin/sh\nexec '${program}' "$@"\n`, 0o755)
+  putInBin(home, 'cline', [program], true)
 
   const env = {
     PATH: `${home.at('bin')}:${process.env['PATH']}`,

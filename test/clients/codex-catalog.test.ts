@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
-import { chmodSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { installedClient, installedVersions } from './support/install.ts'
+import { installedClient, installedVersions, putInBin } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
 import { runClient } from './support/run-client.ts'
 
@@ -50,8 +49,7 @@ async function pickerOf(version: string, home: Home): Promise<readonly string[]>
 
 /** The newest Codex is in PATH. */
 async function setUp(home: Home, url: string, ...flags: readonly string[]) {
-  home.put('bin/codex', `#!/bin/sh\nexec ${installedClient('codex').join(' ')} "$@"\n`)
-  chmodSync(home.at('bin/codex'), 0o755)
+  putInBin(home, 'codex', installedClient('codex'), true)
   const PATH = `${home.at('bin')}:${process.env['PATH']}`
   const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: url, PATH }
   return runCli(home, ['codex', ...flags, '--yes', '--json'], { env })

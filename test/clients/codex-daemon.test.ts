@@ -1,32 +1,19 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { fixtureCatalog } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { openCodex } from './support/codex-tui.ts'
+import { endServers, openCodex, serverPidFile } from './support/codex-tui.ts'
 import { inferences } from './support/prompt.ts'
 
 /** Codex's terminal UI leaves a server running, which keeps the key with which it started. */
 
 const oldKey = 'sk-old-gateway-1f2e3d4c5b6a7988'
 const newKey = 'sk-new-gateway-8a7b6c5d4e3f2011'
-const pidFiles = ['daemon.pid', 'daemon-updater.pid'].map(
-  (name) => `.codex/app-server-daemon/${name}`,
-)
 
-let home: Home | undefined
-afterEach(() => {
-  for (const name of pidFiles) {
-    if (!home || !existsSync(home.at(name))) continue
-    const { pid } = JSON.parse(readFileSync(home.at(name), 'utf8')) as { pid: number }
-    try {
-      process.kill(pid, 'SIGKILL')
-    } catch {
-      // The process has ended.
-    }
-  }
-})
+let home: Home
+afterEach(() => endServers(home))
 
 async function repoint(at: Home, gateway: Gateway, key: string, ...args: string[]) {
   const result = await runCli(at, [...args, '--json'], {
@@ -57,7 +44,7 @@ test('Codex sends the old key to the new gateway, until repoint stops the server
   home.put('.codex/config.toml', `[projects."${home.at('work')}"]\ntrust_level = "trusted"\n`)
   await repoint(home, first, oldKey, 'codex', '--yes')
   expect(await askInTui(home, first)).toBe(true)
-  expect(existsSync(home.at(pidFiles[0]!))).toBe(true)
+  expect(existsSync(home.at(serverPidFile))).toBe(true)
   // The server started with the key of the setup.
   const healthy = await repoint(home, first, oldKey, 'doctor', 'codex', '--no-verify')
   expect(healthy.checks).not.toContainEqual(expect.objectContaining({ id: 'codex-server' }))
@@ -73,7 +60,7 @@ test('Codex sends the old key to the new gateway, until repoint stops the server
   home.put('.codex/config.toml', config)
   const done = await repoint(home, second, newKey, 'codex', '--yes')
   expect(done).toMatchObject({ changed: true })
-  expect(existsSync(home.at(pidFiles[0]!))).toBe(false)
+  expect(existsSync(home.at(serverPidFile))).toBe(false)
   expect(await askInTui(home, second)).toBe(true)
   await Promise.all([first.close(), second.close()])
 })

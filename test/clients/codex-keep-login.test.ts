@@ -1,11 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { openCodex } from './support/codex-tui.ts'
-import { installedClient, installedVersions } from './support/install.ts'
+import { endServers, openCodex, serverPidFile } from './support/codex-tui.ts'
+import { installedClient, installedVersions, putInBin } from './support/install.ts'
 import { inferences, prompt } from './support/prompt.ts'
 import { runCommand } from './support/run-client.ts'
 import { startWitness, type Witness } from './support/witness.ts'
@@ -42,19 +42,8 @@ function aLogin(): string {
   return JSON.stringify({ ...login, last_refresh: new Date().toISOString() }, null, 2)
 }
 
-const pidFile = '.codex/app-server-daemon/daemon.pid'
-
 let home: Home
-afterEach(() => {
-  const path = home.at(pidFile)
-  if (!existsSync(path)) return
-  const { pid } = JSON.parse(readFileSync(path, 'utf8')) as { pid: number }
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // The process has ended.
-  }
-})
+afterEach(() => endServers(home))
 
 interface World {
   readonly gateway: Gateway
@@ -75,8 +64,7 @@ async function repoint(
   line: string,
   { version = newest, ...env }: Record<string, string> = {},
 ) {
-  const words = installedClient('codex', version).map((word) => `'${word}'`)
-  home.put('bin/codex', `#!/bin/sh\nexec ${words.join(' ')} "$@"\n`, 0o755)
+  putInBin(home, 'codex', installedClient('codex', version), true)
   return runCli(home, [...line.split(' '), '--json'], {
     env: {
       REPOINT_API_KEY: key,
@@ -154,7 +142,7 @@ test('the server of its terminal UI keeps an old key, until repoint stops it', a
     return (json as { checks: { id: string }[] }).checks.map(({ id }) => id)
   }
   expect(await sendsRightKey(first)).toBe(true)
-  expect(existsSync(home.at(pidFile))).toBe(true)
+  expect(existsSync(home.at(serverPidFile))).toBe(true)
   expect(await reported()).not.toContain('codex-server')
 
   // Written by hand, as by a tool that does not know the server.
@@ -169,6 +157,6 @@ test('the server of its terminal UI keeps an old key, until repoint stops it', a
   home.put('.codex/config.toml', config)
   const done = await repoint(second, 'codex --yes', { REPOINT_API_KEY: newKey })
   expect(done).toMatchObject({ status: 0, json: { changed: true } })
-  expect(existsSync(home.at(pidFile))).toBe(false)
+  expect(existsSync(home.at(serverPidFile))).toBe(false)
   expect(await sendsRightKey(second)).toBe(true)
 })

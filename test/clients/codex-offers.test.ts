@@ -1,11 +1,10 @@
-import { chmodSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { Home } from '../support/home.ts'
 import { openCodex } from './support/codex-tui.ts'
-import { installedClient } from './support/install.ts'
+import { installedClient, putInBin } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
 
 /** Codex's terminal UI offers a newer model at its start, and Enter takes it: "Meet GPT-6 Sol". */
@@ -69,8 +68,7 @@ test.concurrent.for([['run work'], ['serve']] as const)(
     const gateway = await withGateway({ key }, onTestFinished)
     const home = new Home({ 'work/.git/HEAD': 'ref: refs/heads/main\n' })
     onTestFinished(() => home.remove())
-    home.put('bin/codex', `#!/bin/sh\nexec ${installedClient('codex').join(' ')} "$@"\n`)
-    chmodSync(home.at('bin/codex'), 0o755)
+    putInBin(home, 'codex', installedClient('codex'), true)
     const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url }
     const trust = `[projects."${home.at('work')}"]\ntrust_level = "trusted"\n`
     home.put(config, trust)

@@ -1,10 +1,9 @@
-import { chmodSync } from 'node:fs'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { installedClient, installedVersions } from './support/install.ts'
+import { installedClient, installedVersions, putInBin } from './support/install.ts'
 import { prompt } from './support/prompt.ts'
 
 /**
@@ -64,9 +63,7 @@ function expectOnly(gateway: Gateway): void {
 
 /** `repoint run two -- codex …` with this version of Codex. */
 async function runAtTwo(home: Home, version: string, args: readonly string[]) {
-  const words = installedClient('codex', version).map((word) => `'${word}'`)
-  home.put('bin/codex', `#!/bin/sh\nexec ${words.join(' ')} "$@" </dev/null\n`)
-  chmodSync(home.at('bin/codex'), 0o755)
+  putInBin(home, 'codex', installedClient('codex', version))
   const env = { PATH: `${home.at('bin')}:${process.env['PATH']}` }
   const exec = ['exec', '--skip-git-repo-check', ...args, 'ping']
   const line = ['run', 'two', '--', 'codex', ...exec]

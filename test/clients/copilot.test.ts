@@ -1,4 +1,3 @@
-import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
@@ -6,6 +5,7 @@ import { modulesOf } from '../../scripts/install.js'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
+import { putInBin } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
 
 /** GitHub Copilot CLI, which only its environment configures. */
@@ -27,10 +27,8 @@ test.each([
     const listed = { context_length: 90_000, max_output_tokens: 7_000 }
     const entry = { id: model, ownedBy: 'x', endpointTypes, listed }
     const gateway = await withGateway({ key, models: [entry] }, onTestFinished)
-    const home = aHome({
-      'bin/copilot': `#!/bin/sh\nexec '${modulesOf('copilot')}/copilot/copilot' "$@" </dev/null\n`,
-    })
-    chmodSync(home.at('bin/copilot'), 0o755)
+    const home = aHome()
+    putInBin(home, 'copilot', [`${modulesOf('copilot')}/copilot/copilot`])
     const env = {
       PATH: `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin`,
       TERM: 'dumb',

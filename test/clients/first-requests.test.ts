@@ -1,4 +1,3 @@
-import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
@@ -9,7 +8,7 @@ import type { CatalogEntry, LoggedRequest } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
-import { installedClient, installedVersions } from './support/install.ts'
+import { installedClient, installedVersions, putInBin } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
 import { runClient } from './support/run-client.ts'
 
@@ -127,10 +126,7 @@ test.each(rows)(
     )
     const version = installedVersions[client]?.at(-1)
     const home = aHome({ ...files, 'work/.keep': '' })
-    const program = version ? installedClient(client, version) : [copilotProgram]
-    const words = program.map((word) => `'${word}'`)
-    home.put(`bin/${client}`, `#!/bin/sh\nexec ${words.join(' ')} "$@" </dev/null\n`)
-    chmodSync(home.at(`bin/${client}`), 0o755)
+    putInBin(home, client, version ? installedClient(client, version) : [copilotProgram])
     const env = {
       REPOINT_API_KEY: key,
       REPOINT_BASE_URL: gateway.url,

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
 import { installPackages, modulesOf } from '../../scripts/install.js'
 import { loadClient, rowOf } from '../../src/clients/list.ts'
-import { type Gateway, startGateway } from '../../src/serve/index.ts'
+import { builtInCatalog, type Gateway, startGateway } from '../../src/serve/index.ts'
+import { freePort } from '../network/daemons.ts'
 import { clientRequestOf, exchange } from '../providers/as-client.ts'
 import { type GatewayProgram, programs } from '../providers/programs.ts'
 import { aHome, type Home } from '../support/home.ts'
@@ -20,7 +20,6 @@ let upstream: Gateway
 beforeAll(async () => {
   installPackages('gateways')
   const dotted = ['claude-opus-5.5', 'claude-sonnet-5.5', 'claude-haiku-5.5']
-  const { builtInCatalog } = await import('../../src/serve/index.ts')
   const more = dotted.map((id) => ({ id, ownedBy: 'anthropic', endpointTypes: ['openai'] }))
   upstream = await startGateway({
     families: 'rewritten',
@@ -57,15 +56,6 @@ async function start({ name, file, start }: GatewayProgram, home: Home): Promise
     await wait(100)
   }
   throw new Error(`${name} does not listen:\n${output}`)
-}
-
-function freePort(): Promise<number> {
-  return new Promise((settle) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => settle(port))
-    })
-  })
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
@@ -10,7 +10,7 @@ import type { Gateway } from '../../src/serve/index.ts'
 import { type CliResult, runCli } from '../support/cli.ts'
 import { fixtureCatalog, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { claudeVersions, installedClient, installedVersions } from './support/install.ts'
+import { claudeVersions, installedClient, installedVersions, putInBin } from './support/install.ts'
 import { inferences, prompt } from './support/prompt.ts'
 import { runClient } from './support/run-client.ts'
 
@@ -42,12 +42,7 @@ const programs = (await loadClients(familyRows))
 /** A home with these clients in its PATH, all set up for `one`, in which `two` is saved. */
 async function aHomeBetween(...clients: readonly string[]): Promise<Home> {
   const home = aHome()
-  for (const program of clients) {
-    const words = installedClient(program).map((word) => `'${word}'`)
-    // opencode waits for the end of a standard input that is a socket.
-    home.put(`bin/${program}`, `#!/bin/sh\nexec ${words.join(' ')} "$@" </dev/null\n`)
-    chmodSync(home.at(`bin/${program}`), 0o755)
-  }
+  for (const program of clients) putInBin(home, program, installedClient(program))
   await repoint(home, [clients[0]!, '--name', 'two', '--base-url', two.url], keys.two)
   for (const client of clients)
     await repoint(home, [client, '--name', 'one', '--base-url', one.url], keys.one)
@@ -204,11 +199,7 @@ test('codex, typed in a folder of repoint folder, uses the gateway of that folde
   expect((await runCli(home, ['folder', 'two'], { cwd: home.at('proj') })).status).toBe(0)
   const { stdout: hook } = await runCli(home, ['completion', 'bash', '--hook'])
   home.put('hook', hook)
-  home.put(
-    'bin/repoint',
-    `#!/bin/sh\nexec '${process.execPath}' '${resolve('bin/repoint.js')}' "$@"\n`,
-  )
-  chmodSync(home.at('bin/repoint'), 0o755)
+  putInBin(home, 'repoint', [process.execPath, resolve('bin/repoint.js')], true)
   const words = (clients['codex'] as RealClient).run('ping').map((word) => `'${word}'`)
   const typed = `. ~/hook; cd ~/proj; codex ${words.join(' ')}`
 

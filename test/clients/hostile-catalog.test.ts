@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
@@ -8,7 +8,7 @@ import { clients } from '../../scripts/real-clients.js'
 import { type Gateway, startGateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
-import { installedClient } from './support/install.ts'
+import { installedClient, putInBin } from './support/install.ts'
 
 /**
  * The real clients, tried by `--try-client` at a gateway whose list of models attacks the way in which they
@@ -112,9 +112,7 @@ test.each([
   async (program, command, mean) => {
     const home = aHome({ secret })
     const ids = hostileIds(home.path, `http://127.0.0.1:${(other.address() as AddressInfo).port}`)
-    const words = installedClient(program).map((word) => `'${word}'`)
-    home.put(`bin/${program}`, `#!/bin/sh\nexec ${words.join(' ')} "$@" </dev/null\n`)
-    chmodSync(home.at(`bin/${program}`), 0o755)
+    putInBin(home, program, installedClient(program))
     const up = await aHostileGateway([...ids, plain])
 
     const PATH = `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin`

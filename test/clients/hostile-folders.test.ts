@@ -1,4 +1,3 @@
-import { chmodSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
@@ -10,7 +9,7 @@ import { runCli } from '../support/cli.ts'
 import { fixtureCatalog } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { keys, runOnTerminal } from '../support/terminal.ts'
-import { installedClient } from './support/install.ts'
+import { installedClient, putInBin } from './support/install.ts'
 
 /** The real clients in a folder whose files redirect them to a server that records its requests. */
 
@@ -50,18 +49,10 @@ const secondOpencode = (url: string) => ({
   agent: { build: { model: 'second/x' }, title: { model: 'second/x' } },
 })
 
-/** The client starts in the folder, or gets these arguments to work in it. */
-const hostile: readonly (readonly [string, string, string[], (url: string) => unknown])[] = [
-  ['opencode', 'opencode.json', [], secondOpencode],
-  ['opencode', 'opencode.json', ['--dir', 'shop'], secondOpencode],
-]
-
 /** A home with a setup and a saved gateway, and a folder in it with one file. */
 async function aHomeWith(program: string, name: string, content: unknown): Promise<Home> {
   const home = aHome({ [`shop/${name}`]: JSON.stringify(content), 'shop/.git/HEAD': '' })
-  const words = installedClient(program).map((word) => `'${word}'`)
-  home.put(`bin/${program}`, `#!/bin/sh\nexec ${words.join(' ')} "$@" </dev/null\n`)
-  chmodSync(home.at(`bin/${program}`), 0o755)
+  putInBin(home, program, installedClient(program))
   const args = [program, '--name', 'work', '--base-url', gateway.url, '--yes']
   const { status } = await runCli(home, args, { env: { REPOINT_API_KEY: key } })
   expect(status).toBe(0)
@@ -77,14 +68,19 @@ function environmentOf(home: Home, program: string): Record<string, string> {
   }
 }
 
-test.each(hostile)(
-  '%s: with %s in the folder (%j), nothing is started or sent without consent',
-  async (program, name, args, content) => {
+/** The client starts in the folder, or gets arguments to work in it. */
+test.each<readonly [folder: string, args: readonly string[]]>([
+  ['shop', []],
+  ['.', ['--dir', 'shop']],
+])(
+  'opencode in %s with the arguments %j and a hostile file: nothing is started or sent without consent',
+  async (folder, args) => {
     const { port } = elsewhere.address() as AddressInfo
-    const home = await aHomeWith(program, name, content(`http://127.0.0.1:${port}`))
-    const cwd = home.at(args.length === 0 ? 'shop' : '.')
-    const env = environmentOf(home, program)
-    const words = ['run', 'work', '--', program, ...clients[program].run('ping'), ...args]
+    const content = secondOpencode(`http://127.0.0.1:${port}`)
+    const home = await aHomeWith('opencode', 'opencode.json', content)
+    const cwd = home.at(folder)
+    const env = environmentOf(home, 'opencode')
+    const words = ['run', 'work', '--', 'opencode', ...clients['opencode'].run('ping'), ...args]
 
     const refused = await runCli(home, words, { env, cwd, timeoutMs: 150_000 })
     expect([refused.status, refused.stdout]).toEqual([8, ''])
@@ -143,7 +139,7 @@ test.each(overridden)(
     const home = await aHomeWith('claude', '.claude/settings.json', settings)
     const words = ['run', 'work', '--', 'claude', ...clients.claude.run('ping')]
     const answer = await runCli(home, words, {
-      env: { ...environmentOf(home, 'claude') },
+      env: environmentOf(home, 'claude'),
       cwd: home.at('shop'),
       timeoutMs: 150_000,
     })
@@ -180,11 +176,7 @@ test.each(starting)(
   async (program, name, content) => {
     const home = await aHomeWith(program, 'README.json', '')
     home.put(`shop/${name}`, content(home.at('mark')))
-    const env = {
-      ...clients[program].env,
-      ...{ PATH: `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin` },
-      ...{ TERM: 'dumb', LANG: 'C.UTF-8' },
-    }
+    const env = environmentOf(home, program)
     const words = ['run', 'work', '--', program, ...clients[program].run('ping')]
     const result = await runCli(home, words, { env, cwd: home.at('shop'), timeoutMs: 150_000 })
 

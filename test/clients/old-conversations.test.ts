@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import type { Gateway } from '../../src/serve/index.ts'
 import { runCli } from '../support/cli.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { openCodex } from './support/codex-tui.ts'
+import { endServers, openCodex } from './support/codex-tui.ts'
 import { installedClient, installedVersions } from './support/install.ts'
 import { inferences } from './support/prompt.ts'
 import { startWitness } from './support/witness.ts'
@@ -19,20 +19,10 @@ const gatewayKey = 'sk-gateway-8a7b6c5d4e3f2011'
 const model = 'gpt-5.6-sol'
 
 let home: Home
-afterEach(() => {
-  const path = home.at('.codex/app-server-daemon/daemon.pid')
-  if (!existsSync(path)) return
-  const { pid } = JSON.parse(readFileSync(path, 'utf8')) as { pid: number }
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // The process has ended.
-  }
-})
+afterEach(() => endServers(home))
 
-async function aGateway(key: string): Promise<Gateway> {
-  const gateway = await withGateway({ key }, onTestFinished)
-  return gateway
+function aGateway(key: string): Promise<Gateway> {
+  return withGateway({ key }, onTestFinished)
 }
 
 /** A home with a conversation that was recorded with Codex's own provider, which `vendor` replaces. */

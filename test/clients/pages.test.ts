@@ -6,7 +6,7 @@ import { startGateway } from '../../src/serve/index.ts'
 import { blocksOf } from '../support/doc-blocks.ts'
 import { fixtureCatalog } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
-import { installedClient } from './support/install.ts'
+import { installedClient, putInBin } from './support/install.ts'
 
 const key = 'sk-canary-pages-6b1d8f3a5c7e9024'
 
@@ -14,14 +14,8 @@ test('docs/ci.md: the first command works as typed with the real Codex, outside 
   const gateway = await startGateway({ families: 'rewritten', key, models: fixtureCatalog })
   onTestFinished(() => gateway.close())
   const home = aHome()
-  const programs = {
-    codex: installedClient('codex'),
-    repoint: [process.execPath, resolve('bin/repoint.js')],
-  }
-  for (const [name, words] of Object.entries(programs)) {
-    const quoted = words.map((word) => `'${word}'`).join(' ')
-    home.put(`bin/${name}`, `#!/bin/sh\nexec ${quoted} "$@"\n`, 0o755)
-  }
+  putInBin(home, 'codex', installedClient('codex'), true)
+  putInBin(home, 'repoint', [process.execPath, resolve('bin/repoint.js')], true)
   mkdirSync(home.at('build'))
 
   const [folder, command] = blocksOf('docs/ci.md').filter(({ language }) => language === '')

@@ -1,4 +1,3 @@
-import { chmodSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 // @ts-expect-error plain JavaScript, shared with the script
@@ -7,7 +6,7 @@ import { runCli } from '../support/cli.ts'
 import { startFront } from '../support/front.ts'
 import { withGateway } from '../support/gateway.ts'
 import { aHome } from '../support/home.ts'
-import { installedClient } from './support/install.ts'
+import { installedClient, putInBin } from './support/install.ts'
 import { runClient } from './support/run-client.ts'
 
 /** The real Codex at a gateway that requires a query parameter in every request. */
@@ -36,9 +35,7 @@ test.each(['0.105.0', '0.169.0'])(
     expect(answer.stdout).toContain('pong')
     expectSent(front.urls)
 
-    const words = installedClient('codex', version).map((word) => `'${word}'`)
-    home.put('bin/codex', `#!/bin/sh\nexec ${words.join(' ')} "$@" </dev/null\n`)
-    chmodSync(home.at('bin/codex'), 0o755)
+    putInBin(home, 'codex', installedClient('codex', version))
     const run = ['run', 'work', '--no-verify', '--', 'codex', ...clients['codex'].run('ping')]
     const path = `${home.at('bin')}:${dirname(process.execPath)}:/usr/bin:/bin`
     // Another address in the file, so that only the options of `run` count.

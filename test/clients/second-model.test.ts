@@ -36,5 +36,11 @@ describe('a model of another family', () => {
       return { protocol, modelAsked, status }
     })
     expect(routes).toContainEqual({ protocol: 'messages', modelAsked: claude, status: 200 })
+
+    // test/clients/versions.test.ts calls a tool of each client, but of opencode not over messages.
+    if (client !== 'opencode') return
+    const call = { command: 'printf "%s-%s" river stone', description: 'Says it' }
+    const asksForTool = { home: home.path, args, prompt: `#call bash ${JSON.stringify(call)}` }
+    expect((await prompt(client, asksForTool)).text).toContain('river-stone')
   })
 })

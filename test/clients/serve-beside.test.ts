@@ -1,18 +1,14 @@
 import { expect, test } from 'vitest'
 import { runCli } from '../support/cli.ts'
 import { aHome } from '../support/home.ts'
-import { installClients, type Program } from './support/install.ts'
+import { installedClient, putInBin } from './support/install.ts'
 
 /** `repoint serve -- CLIENT`: the client uses the local gateway, whatever its files say. */
 
-const { codex, claude, opencode } = installClients()
-
 /** A home with the client in its `bin`, and how to run something there. */
-function homeWith(name: string, start: Program) {
+function homeWith(name: string) {
   const home = aHome({ 'work/.keep': '' })
-  const quoted = start.map((word) => `'${word}'`).join(' ')
-  // opencode waits for the end of a standard input that is a socket.
-  home.put(`bin/${name}`, `#!/bin/sh\nexec ${quoted} "$@" </dev/null\n`, 0o755)
+  putInBin(home, name, installedClient(name))
   return (...args: string[]) =>
     runCli(home, args, {
       cwd: home.at('work'),
@@ -25,11 +21,11 @@ function homeWith(name: string, start: Program) {
 }
 
 test.each([
-  ['codex', codex, ['exec', '--skip-git-repo-check', 'ping']],
-  ['claude', claude['2.1.330'], ['-p', 'ping']],
-  ['opencode', opencode, ['run', 'ping']],
-])('%s in a fresh home answers', async (name, start, args) => {
-  const { status, stdout, stderr } = await homeWith(name, start)('serve', '--', name, ...args)
+  ['codex', ['exec', '--skip-git-repo-check', 'ping']],
+  ['claude', ['-p', 'ping']],
+  ['opencode', ['run', 'ping']],
+])('%s in a fresh home answers', async (name, args) => {
+  const { status, stdout, stderr } = await homeWith(name)('serve', '--', name, ...args)
   expect({ status, stdout }, stderr).toEqual({
     status: 0,
     stdout: expect.stringContaining('pong'),
@@ -37,7 +33,7 @@ test.each([
 })
 
 test('codex in a home that is set up for another gateway answers too', async () => {
-  const run = homeWith('codex', codex)
+  const run = homeWith('codex')
   const elsewhere = ['--base-url', 'http://127.0.0.1:9', '--model', 'another-model']
   expect((await run('codex', ...elsewhere, '--no-verify', '--yes', '--json')).status).toBe(0)
   const { stdout } = await run('serve', '--', 'codex', 'exec', '--skip-git-repo-check', 'ping')

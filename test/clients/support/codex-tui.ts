@@ -1,7 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { spawn } from '@lydell/node-pty'
-import { installClients, type Program } from './install.ts'
+import type { Home } from '../../support/home.ts'
+import { installedClient, type Program } from './install.ts'
 
 /** Codex's terminal UI on a real pseudo-terminal. */
 export interface CodexTui {
@@ -12,6 +14,24 @@ export interface CodexTui {
   /** Waits until `isSo`, and throws with the screen after 40 s. */
   until(isSo: (screen: string) => boolean): Promise<void>
   quit(): Promise<void>
+}
+
+const servers = '.codex/app-server-daemon'
+
+/** The terminal UI leaves a server running, whose process has its number here. */
+export const serverPidFile = `${servers}/daemon.pid`
+
+/** Ends that server, and the one that keeps it up to date. */
+export function endServers(home: Home): void {
+  for (const name of [serverPidFile, `${servers}/daemon-updater.pid`]) {
+    if (!existsSync(home.at(name))) continue
+    const { pid } = JSON.parse(readFileSync(home.at(name), 'utf8')) as { pid: number }
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // The process has ended.
+    }
+  }
 }
 
 /** The answers of a terminal to the queries of the UI at its start (0.169.0, 2026-11-21). */
@@ -29,7 +49,7 @@ export async function openCodex(
     args = [],
     env = {},
     shows = 'for shortcuts',
-    program = installClients().codex,
+    program = installedClient('codex'),
   }: {
     args?: readonly string[]
     env?: Readonly<Record<string, string>>

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 // @ts-expect-error plain JavaScript, shared with the script
 import { clients } from '../../../scripts/real-clients.js'
 import type { ClaudeVersion } from './install.ts'
-import { installClients, installedClient } from './install.ts'
+import { installedClient } from './install.ts'
 
 /** How to run a client once, headless. */
 export interface ClientRun {
@@ -36,7 +36,7 @@ const defaultTimeoutMs = 150_000
 
 /** `codex exec` in a folder that need not be a repository. */
 export function runCodex(run: ClientRun): Promise<ClientResult> {
-  return runProgram(installClients().codex, run, [
+  return runProgram(installedClient('codex'), run, [
     'exec',
     '--skip-git-repo-check',
     ...(run.args ?? []),
@@ -50,14 +50,14 @@ export function runClaude(
 ): Promise<ClientResult> {
   const args = ['--output-format', 'json', ...(run.args ?? []), '-p', run.prompt]
   const env = { CLAUDE_CODE_MAX_RETRIES: '0', ...run.env }
-  return runProgram(installClients().claude[run.version], { ...run, env }, args)
+  return runProgram(installedClient('claude', run.version), { ...run, env }, args)
 }
 
 /** `opencode run`. */
 export function runOpencode(run: ClientRun): Promise<ClientResult> {
   const env = { ...clients['opencode'].env, ...run.env }
   const args = ['run', ...(run.args ?? []), run.prompt]
-  return runProgram(installClients().opencode, { ...run, env }, args)
+  return runProgram(installedClient('opencode'), { ...run, env }, args)
 }
 
 /** Runs any client as its file in test/clients/real describes. */
