@@ -34,7 +34,6 @@ function homesOf({ family }: Client): readonly (readonly [string, Disk, Machine]
   return [
     ['an empty home', {}, aMachine()],
     ['a lived-in home', livedIn, aMachine()],
-    ['an empty home of Windows', {}, aMachine(windows)],
     ['a lived-in home of Windows', livedIn, aMachine(windows)],
   ]
 }
@@ -252,7 +251,7 @@ describe.each((await loadClients()).map((client) => [client.id, client] as const
 describe.each((await loadAllClients()).map((client) => [client.id, client] as const))(
   '%s in a run',
   (_, client) => {
-    const [, livedIn, , onWindows] = homesOf(client)
+    const [, livedIn, onWindows] = homesOf(client)
     const cases = [livedIn!, onWindows!].flatMap(([home, disk, machine]) =>
       waysOn(machine, client).map((way) => ({ ...way, home, disk, machine })),
     )
