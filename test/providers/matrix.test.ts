@@ -268,3 +268,11 @@ describe('repoint names the wrong value', () => {
     expectRefused(result, setup.refused!)
   })
 })
+
+test.each(table)('$name: its facts have sources, or count as guesses', ({ sources, unchecked }) => {
+  expect(sources.length + unchecked.length).toBeGreaterThan(0)
+  for (const { url, date } of sources) {
+    expect(url).toMatch(/^https:\/\//)
+    expect(date).toMatch(/^20\d\d-\d\d(-\d\d)?$/)
+  }
+})
