@@ -77,11 +77,10 @@ function* checkOthersForSetup(
   target: SetupTarget,
 ): Findings {
   // The setup removes auth.json if the key has a header, so that no provider gets it.
-  if (target.keyHeader !== 'authorization') return
-
-  yield* keepsLogin(target.input)
-    ? checkRestoredLogin(context, config, target)
-    : checkNewKey(context, config, target)
+  if (target.keyHeader === 'authorization')
+    yield* keepsLogin(target.input)
+      ? checkRestoredLogin(context, config, target)
+      : checkNewKey(context, config, target)
   yield* checkEarlierTables(context.files, config, target)
 }
 
@@ -388,7 +387,7 @@ function* checkPlannedTable(
   // The plan removes all others from a table for another gateway, with consent.
   if (!pointsElsewhere(url, target.baseUrl))
     yield* checkHarmfulSettings(config, { id, table, path })
-  // The plan replaces what an earlier setup of ours wrote.
+  // The fix of `codex-set-aside` and the plan remove what an earlier setup of ours wrote.
   const blockers: readonly unknown[] = Object.values(keyBlockers)
   const notOurs = Object.entries(table).filter(
     ([name, value]) => !blockers.includes(value) && !(name === 'auth' && printsKeyFile(value)),

@@ -193,6 +193,14 @@ describe('a later setup at that address restores the provider', () => {
     expect(tableOf(returned, 'old')).toEqual(tableOf(aHome(table), 'old'))
   })
 
+  test('it does so too if the gateway accepts the key only in another header', () => {
+    const { after } = setUp(aHome(`model_provider = "old"\n${aTable(takesKey)}`))
+    const target = { ...back.target, providerId: 'old', keyHeader: 'x-api-key' } as const
+    const { findings, after: returned } = setUp(after, { target })
+    expect(findings.map(({ code }) => code)).toContain('codex-set-aside')
+    expect(tableOf(returned, 'old')).not.toHaveProperty('env_key')
+  })
+
   test('it does so under the same ID too, and does not ask about lines that repoint wrote', () => {
     const { after } = setUp(aHome(aTable(takesKey)))
     const setup = { ...back, options: { providerId: 'old' } }
