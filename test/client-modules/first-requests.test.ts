@@ -357,3 +357,58 @@ describe('pi', () => {
     expect(Object.keys(body).sort()).toEqual(['messages', 'stream', 'tools'])
   })
 })
+
+/** Two providers have the same model, and the other one's table comes first. */
+const sameModelTwice: readonly (readonly [string, Disk])[] = [
+  [
+    'droid',
+    {
+      '.factory/settings.json': JSON.stringify({
+        customModels: [
+          { id: 'custom:mine', model: 'm', baseUrl: 'https://b.example', maxOutputTokens: 999 },
+          { id: 'custom:gateway/m', model: 'm', baseUrl: 'https://a.example', maxOutputTokens: 7 },
+        ],
+        sessionDefaultSettings: { model: 'custom:gateway/m' },
+      }),
+    },
+  ],
+  [
+    'kimi',
+    {
+      '.kimi-code/config.toml': `default_model = "gateway/m"
+[models.mine]
+provider = "mine"
+model = "m"
+max_output_size = 999
+[models."gateway/m"]
+provider = "gateway"
+model = "m"
+max_output_size = 7
+`,
+    },
+  ],
+  [
+    'grok',
+    {
+      '.grok/config.toml': `[models]
+default = "gateway/m"
+[model.mine]
+model_provider = "mine"
+model = "m"
+max_completion_tokens = 999
+[model."gateway/m"]
+model_provider = "gateway"
+model = "m"
+max_completion_tokens = 7
+`,
+    },
+  ],
+]
+
+test.each(sameModelTwice)(
+  '%s sends the limit of the table that it starts with',
+  async (id, disk) => {
+    const { body } = await requestOf(id, disk, { model: 'm' })
+    expect(body['max_tokens']).toBe(7)
+  },
+)

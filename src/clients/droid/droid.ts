@@ -620,8 +620,10 @@ const firstRequest: ClientModule['firstRequest'] = async (files, { model, protoc
   const { default: recordings } = await import('./first-requests.json', {
     with: { type: 'json' },
   })
-  const { entries } = readSettings(fileOf(files, 'settings'))
-  const table = entries.find((entry) => entry.table['model'] === model)?.table
+  const { entries, chosen } = readSettings(fileOf(files, 'settings'))
+  // Another provider may have the same model.
+  const ofProvider = entries.filter(({ providerId }) => providerId === chosen?.providerId)
+  const table = [chosen, ...ofProvider].find((entry) => entry?.table['model'] === model)?.table
   const thinks = /claude-(?:opus|sonnet)-5/.test(model)
   const kind = protocol !== 'messages' ? 'any' : thinks ? 'thinking' : 'plain'
   const { headers, body } = recordedRequest(recordings, { kind, protocol, version })

@@ -63,7 +63,12 @@ import {
   readHeaders,
   textMembers,
 } from '../plan/headers.ts'
-import { type ModelTable, modelTableChanges, modelTablesIn } from '../plan/model-tables.ts'
+import {
+  type ModelTable,
+  modelTableChanges,
+  modelTablesIn,
+  tableFor,
+} from '../plan/model-tables.ts'
 import { clientFlagValues, expectUnset } from '../program/arguments.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { ofOwnRuntime, testedVersions } from '../program/tested.ts'
@@ -466,8 +471,7 @@ const firstRequest: ClientModule['firstRequest'] = async (files, { model, protoc
   const { default: recordings } = await import('./first-requests.json', {
     with: { type: 'json' },
   })
-  const { models } = readConfig(fileOf(files, 'config'))
-  const table = models.find(({ id }) => id === model)?.table
+  const table = tableFor(model, readConfig(fileOf(files, 'config')))
   const kind = knownModel.test(model) ? 'known' : 'plain'
   const recorded = recordedRequest(recordings, { kind, protocol, version })
   const limitName = protocol === 'responses' ? 'max_output_tokens' : 'max_tokens'

@@ -61,7 +61,12 @@ import { planOneFile, removal } from '../plan/edit-file.ts'
 import { type EntryMember, writtenAbility } from '../plan/entries.ts'
 import { withoutForeignSettings } from '../plan/foreign-settings.ts'
 import { headerChanges, headersInVariables, readHeaders } from '../plan/headers.ts'
-import { type ModelTable, modelTableChanges, modelTablesIn } from '../plan/model-tables.ts'
+import {
+  type ModelTable,
+  modelTableChanges,
+  modelTablesIn,
+  tableFor,
+} from '../plan/model-tables.ts'
 import { expectUnset } from '../program/arguments.ts'
 import { recordedRequest } from '../program/recorded-request.ts'
 import { ofNode, testedVersions } from '../program/tested.ts'
@@ -498,8 +503,7 @@ const firstRequest: ClientModule['firstRequest'] = async (files, { model, protoc
   const { default: recordings } = await import('./first-requests.json', {
     with: { type: 'json' },
   })
-  const { models } = readConfig(fileOf(files, 'config'))
-  const table = models.find(({ id }) => id === model)?.table
+  const table = tableFor(model, readConfig(fileOf(files, 'config')))
   const claude = claudeKind(model)
   const thinks = protocol === 'messages' ? 'adaptive' : undefined
   const kind = (claude === 'unknown' ? thinks : claude) ?? 'plain'

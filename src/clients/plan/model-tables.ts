@@ -44,6 +44,15 @@ export function modelTablesIn(
   })
 }
 
+/** The table whose settings a request for `model` has. Another provider may have the same model. */
+export function tableFor(
+  model: string,
+  { models, chosen }: { readonly models: readonly ModelTable[]; readonly chosen?: ModelTable },
+): Table | undefined {
+  const ofProvider = models.filter(({ providerId }) => providerId === chosen?.providerId)
+  return [chosen, ...ofProvider].find((one) => one?.id === model)?.table
+}
+
 /** How a setup writes the models of its provider. */
 interface ModelTables {
   readonly names: ModelTableNames
