@@ -349,7 +349,7 @@ cat "$path"
     ['a signal', "process.kill(process.pid, 'SIGKILL'); setTimeout(() => {}, 9e4)", 137],
   ])('%s passes through', async (_, script, expected) => {
     const args = ['run', '--no-verify', 'two', '--', process.execPath, '-e', script]
-    expect((await runCli(sharedHome, args)).status).toBe(expected)
+    expect((await runInProcess(sharedHome, args)).status).toBe(expected)
   })
 
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
