@@ -70,6 +70,7 @@ test.each([
   ['https://gw.example/prefix', '/prefix/v1 /prefix'],
   ['https://gw.example/openai', '/openai/v1 /openai'],
   ['https://gw.example/api/paas/v4', '/api/paas/v4 /api/paas/v4/v1'],
+  ['https://gw.example/API/V1', '/API/V1 /API/V1/v1'],
   ['https://gw.example/v1beta/openai', '/v1beta/openai /v1beta/openai/v1'],
   ['https://gw.example/v1/account/team/compat', '/v1/account/team/compat'],
 ])('%s: looks for the chat routes at %s first', (baseUrl, expected) => {

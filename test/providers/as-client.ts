@@ -30,80 +30,13 @@ export function clientRequestOf({ id, family }: Client, home: Home, env: Env): C
   return read(home, env)
 }
 
-interface CodexConfig {
-  readonly model: string
-  readonly model_provider: string
-  readonly model_providers: Readonly<
-    Record<
-      string,
-      {
-        readonly base_url: string
-        readonly http_headers?: Env
-        readonly env_http_headers?: Env
-      }
-    >
-  >
-}
-
-interface KimiConfig {
-  readonly default_model: string
-  readonly providers: Readonly<
-    Record<
-      string,
-      {
-        readonly type: string
-        readonly base_url: string
-        readonly api_key: string
-        readonly custom_headers?: Env
-      }
-    >
-  >
-  readonly models: Readonly<
-    Record<
-      string,
-      {
-        readonly provider: string
-        readonly model: string
-        readonly protocol?: string
-        readonly base_url?: string
-      }
-    >
-  >
-}
-
-interface GrokConfig {
-  readonly models: { readonly default: string }
-  readonly model_providers: Readonly<
-    Record<
-      string,
-      {
-        readonly base_url: string
-        readonly api_key: string
-        readonly extra_headers?: Env
-        readonly query_params?: Env
-      }
-    >
-  >
-  readonly model: Readonly<
-    Record<
-      string,
-      {
-        readonly model_provider: string
-        readonly model: string
-        readonly api_backend: string
-        readonly base_url?: string
-      }
-    >
-  >
-}
-
 /** By family. */
 export const readers: Readonly<Record<string, (home: Home, env: Env) => ClientRequest>> = {
   codex(home, env) {
-    const config = parse(home.text('.codex/config.toml')) as unknown as CodexConfig
-    const provider = config.model_providers[config.model_provider]!
+    const config = tomlIn(home, '.codex/config.toml')
+    const provider = config.model_providers[config.model_provider]
     const key = jsonIn(home, '.codex/auth.json')?.OPENAI_API_KEY
-    const fromEnv = Object.entries(provider.env_http_headers ?? {})
+    const fromEnv = Object.entries<string>(provider.env_http_headers ?? {})
     return {
       protocol: 'responses',
       url: `${provider.base_url}/responses`,
@@ -189,11 +122,9 @@ export const readers: Readonly<Record<string, (home: Home, env: Env) => ClientRe
   },
 
   kimi(home) {
-    const { default_model, providers, models } = parse(
-      home.text('.kimi-code/config.toml'),
-    ) as unknown as KimiConfig
-    const { provider: id, model, protocol: ofModel, base_url: url } = models[default_model]!
-    const { type, base_url, api_key, custom_headers } = providers[id]!
+    const { default_model, providers, models } = tomlIn(home, '.kimi-code/config.toml')
+    const { provider: id, model, protocol: ofModel, base_url: url } = models[default_model]
+    const { type, base_url, api_key, custom_headers } = providers[id]
     const protocol = kimiProtocols[ofModel ?? type]!
     // It needs no `/v1` over messages.
     const base = url ?? base_url
@@ -212,9 +143,9 @@ export const readers: Readonly<Record<string, (home: Home, env: Env) => ClientRe
   },
 
   grok(home) {
-    const config = parse(home.text('.grok/config.toml')) as unknown as GrokConfig
-    const { model_provider, model, api_backend, base_url } = config.model[config.models.default]!
-    const provider = config.model_providers[model_provider]!
+    const config = tomlIn(home, '.grok/config.toml')
+    const { model_provider, model, api_backend, base_url } = config.model[config.models.default]
+    const provider = config.model_providers[model_provider]
     const protocol = grokProtocols[api_backend]!
     // Over messages it appends no version, and sends the key as in the other protocols.
     const route = protocol === 'messages' ? '/messages' : routes[protocol]
@@ -321,6 +252,12 @@ function withApiKey(key: string | undefined): Env {
 /** Returns no header without a key: then the key is in a custom header. */
 function bearer(key: string | undefined): Env {
   return key === undefined ? {} : { authorization: `Bearer ${key}` }
+}
+
+/** The parsed file, untyped like one in JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: each reader names the members that it needs
+function tomlIn(home: Home, path: string): any {
+  return parse(home.text(path))
 }
 
 /** The parsed file, or undefined if it does not exist. */

@@ -117,3 +117,19 @@ export function claudeIds(prefix: string, dot = '-'): readonly string[] {
     (name, index) => `${prefix}claude-${name}${dot}${index === 3 ? 2 : 5}`,
   )
 }
+
+/** OpenAI's models and errors, which gateways pass on. */
+export const openAiKey = refusal(401, {
+  message:
+    'Incorrect API key provided: sk-provi**********4860. You can find your API key at https://platform.openai.com/account/api-keys.',
+  type: 'invalid_request_error',
+  param: null,
+  code: 'invalid_api_key',
+})
+export const openAiModel = refusal(404, {
+  message: 'The model `$MODEL` does not exist or you do not have access to it.',
+  type: 'invalid_request_error',
+  param: null,
+  code: 'model_not_found',
+})
+export const gptIds = ['gpt-5.6-sol', 'gpt-5.6-terra', 'gpt-5.4', 'gpt-5.4-mini']

@@ -1,8 +1,11 @@
 import {
   claudeIds,
   everyRoute,
+  gptIds,
   listOf,
   messagesRefusal,
+  openAiKey,
+  openAiModel,
   refusal,
   type Setup,
   type Shape,
@@ -163,20 +166,6 @@ const cloudflareError = (status: number, code: number, message: string) => ({
     description: message,
   },
 })
-const openAiKey = refusal(401, {
-  message:
-    'Incorrect API key provided: sk-provi**********4860. You can find your API key at https://platform.openai.com/account/api-keys.',
-  type: 'invalid_request_error',
-  param: null,
-  code: 'invalid_api_key',
-})
-const openAiModel = refusal(404, {
-  message: 'The model `$MODEL` does not exist or you do not have access to it.',
-  type: 'invalid_request_error',
-  param: null,
-  code: 'model_not_found',
-})
-const gptIds = ['gpt-5.6-sol', 'gpt-5.6-terra', 'gpt-5.4', 'gpt-5.4-mini']
 const cloudflare: Shape = {
   name: 'Cloudflare AI Gateway',
   host: 'https://gateway.ai.cloudflare.com',

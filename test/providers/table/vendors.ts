@@ -1,10 +1,18 @@
-import { listOf, messagesRefusal, type Route, refusal, type Shape } from '../shape.ts'
+import {
+  gptIds,
+  listOf,
+  messagesRefusal,
+  openAiKey,
+  openAiModel,
+  type Route,
+  refusal,
+  type Shape,
+} from '../shape.ts'
 
 /** Services that have their own models. */
 
 const openAi: readonly Route[] = ['models', 'chat', 'responses']
 
-const gptIds = ['gpt-5.6-sol', 'gpt-5.6-terra', 'gpt-5.4', 'gpt-5.4-mini']
 const scopes = {
   message:
     "You have insufficient permissions for this operation. Missing scopes: api.model.read. Check that you have the correct role in your organization (Reader, Writer, Owner) and project (Member, Owner), and if you're using a restricted API key, that it has the necessary scopes.",
@@ -19,19 +27,8 @@ const restricted: Shape = {
   key: ['authorization'],
   list: refusal(403, scopes),
   models: gptIds,
-  wrongKey: refusal(401, {
-    message:
-      'Incorrect API key provided: sk-provi**********4860. You can find your API key at https://platform.openai.com/account/api-keys.',
-    type: 'invalid_request_error',
-    param: null,
-    code: 'invalid_api_key',
-  }),
-  wrongModel: refusal(404, {
-    message: 'The model `$MODEL` does not exist or you do not have access to it.',
-    type: 'invalid_request_error',
-    param: null,
-    code: 'model_not_found',
-  }),
+  wrongKey: openAiKey,
+  wrongModel: openAiModel,
   wrongRoute: refusal(404, {
     message: 'Invalid URL ($METHOD $PATH)',
     type: 'invalid_request_error',
