@@ -1,60 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { diagnose } from '../../../src/gateway/judge/diagnose.ts'
 import { model, otherGateways, pages, type Row } from '../../fixtures/gateway/answers.ts'
-import {
-  apiError,
-  diagnoseAnswer,
-  diagnoseRow,
-  failing,
-  head,
-  page,
-  plain,
-  proven,
-} from './diagnosed.ts'
-
-test('diagnose: names the nearest models of the catalog', () => {
-  const catalog = {
-    models: ['gpt-5.6-soL', 'gpt-5.6-terra', 'claude-opus-4-8'].map((id) => ({ id })),
-  }
-  const outcome = diagnoseAnswer({
-    asked: 'chat',
-    status: 404,
-    body: { error: { code: 'model_not_found' } },
-    more: { request: { catalog } },
-  })
-  expect(outcome?.hint).toContain('{--model gpt-5.6-soL|gpt-5.6-terra}')
-})
+import { apiError, diagnoseRow, failing, head, page, plain, proven } from './diagnosed.ts'
 
 test('diagnose: suggests no alias of the model that the gateway rejects', () => {
   const ids = [model, 'gpt-5.6', 'gpt-5.6-terra', 'gpt-5.5']
-  const outcome = diagnoseAnswer({
-    asked: 'chat',
-    status: 404,
-    body: { error: { code: 'model_not_found' } },
-    more: { request: { catalog: { models: ids.map((id) => ({ id })) } } },
-  })
-  expect(outcome?.hint).toBe('Name another model: {--model gpt-5.5|gpt-5.6-terra}')
-})
-
-test('diagnose: says so when the catalog lists the model that cannot be served', () => {
-  const catalog = { models: [{ id: model }] }
-  const outcome = diagnoseAnswer({
-    asked: 'chat',
-    status: 503,
-    body: { error: { code: 'model_not_found' } },
-    more: { request: { catalog } },
-  })
-  expect(outcome?.message).toContain('although it lists it')
+  const request = { catalog: { models: ids.map((id) => ({ id })) } }
+  const outcome = failing(404, { error: { code: 'model_not_found' } }, { request }, 'chat')
+  expect(outcome.hint).toBe('Name another model: {--model gpt-5.5|gpt-5.6-terra}')
 })
 
 test('diagnose: removes escape sequences, line breaks and direction marks of a gateway', () => {
   const words = '\u001b[31mBoom\u001b[0m\nsecond \u202eline\u0007 \u009b2J end'
-  const outcome = diagnoseAnswer({
-    asked: 'chat',
-    status: 500,
-    body: { error: { message: words } },
-  })
-  expect(outcome?.message).toMatch(/ \(HTTP 500: "Boom second line 2J end"\)$/)
+  const outcome = failing(500, apiError(words), {}, 'chat')
+  expect(outcome.message).toMatch(/ \(HTTP 500: "Boom second line 2J end"\)$/)
 })
 
 test('diagnose: a key that a gateway echoes is not repeated', () => {
@@ -63,12 +21,8 @@ test('diagnose: a key that a gateway echoes is not repeated', () => {
 })
 
 test('diagnose: cuts a long message of a gateway', () => {
-  const outcome = diagnoseAnswer({
-    asked: 'chat',
-    status: 500,
-    body: { error: { message: '错'.repeat(5_000) } },
-  })
-  expect(outcome?.message.length).toBeLessThan(300)
+  const outcome = failing(500, apiError('错'.repeat(5_000)), {}, 'chat')
+  expect(outcome.message.length).toBeLessThan(300)
 })
 
 test('diagnose: names the known base URL of the host for the protocol of the request', () => {
@@ -79,13 +33,7 @@ test('diagnose: names the known base URL of the host for the protocol of the req
 })
 
 test('diagnose: a rate limit says how long to wait', () => {
-  const outcome = diagnoseAnswer({
-    asked: 'chat',
-    status: 429,
-    body: {},
-    more: { headers: { 'retry-after': '17' } },
-  })
-  expect(outcome?.hint).toContain('in 17 s')
+  expect(failing(429, {}, head('retry-after', '17'), 'chat').hint).toContain('in 17 s')
 })
 
 test('diagnose: names a bot check in front of the gateway, whatever its status and body', () => {
@@ -95,34 +43,13 @@ test('diagnose: names a bot check in front of the gateway, whatever its status a
   expect(diagnoseRow(broken)?.message).not.toContain('for bots')
 })
 
-test('diagnose: an answer above the size limit is reported as too long', () => {
-  const cut = { cut: 'limit', headers: { 'content-type': 'application/json' } } as const
-  expect(failing(200, '{"data":[', cut).message).toContain('a list of models of more than 8 MB')
-  expect(failing(200, 'data: {"choices":[]}\n\n', cut, 'chat').message).toContain(
-    'more than 4 MB in answer to one word',
-  )
-})
-
 test('a model without a price is not reported as forbidden for the key', () => {
-  const outcome = diagnose(
-    {
-      url: 'https://gw.example/v1/responses',
-      status: 500,
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        error: {
-          code: 'model_price_error',
-          message: 'Model m ratio or price not set',
-          type: 'new_api_error',
-        },
-      }),
-    },
-    { route: 'responses', address: 'https://gw.example', model: 'm', secrets: [] },
-  )
-  expect(outcome?.code).toBe('model-not-allowed')
-  expect(outcome?.message).toContain('no price')
-  expect(outcome?.message).not.toContain('key')
-  expect(outcome?.message).toContain('the model m')
+  const error = { code: 'model_price_error', message: 'Model m ratio or price not set' }
+  const { code, message } = failing(500, { error }, {}, 'responses')
+  expect(code).toBe('model-not-allowed')
+  expect(message).toContain(`the model ${model}`)
+  expect(message).toContain('no price')
+  expect(message).not.toContain('key')
 })
 
 describe('diagnose: the message of an outcome', () => {
