@@ -19,7 +19,8 @@ beforeAll(async () => {
 })
 afterAll(() => home.remove())
 
-const pages = ['README.md', 'README.zh.md', 'SECURITY.md', 'CONTRIBUTING.md'].concat(
+/** Without README.zh.md: docs.test.ts holds that it has the commands of README.md. */
+const pages = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md'].concat(
   readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
 )
 
