@@ -1,20 +1,6 @@
 import { expect, test } from 'vitest'
 import { aGateway, ask, askJson, paths, saying, sseEvents } from './support/gateway.ts'
 
-const text = { type: 'text', text: 'pong' }
-const item = { type: 'message', content: [{ type: 'output_text', text: 'pong' }] }
-
-test.each([
-  ['/v1/responses', 'gpt-5.6', { object: 'response', model: 'gpt-5.6-sol', output: [item] }],
-  ['/v1/chat/completions', 'gpt-5.4', { choices: [{ message: { content: 'pong' } }] }],
-  ['/v1/messages?beta=true', 'claude-opus-5-5', { type: 'message', content: [text] }],
-])('%s over HTTP: ping is answered with pong', async (path, model, expected) => {
-  const gateway = await aGateway()
-  const answer = await ask(gateway, path, saying(path.replace(/\?.*/, ''), 'ping', model))
-  expect(answer.status).toBe(200)
-  expect(await answer.json()).toMatchObject(expected)
-})
-
 test.each([
   ['/v1/responses', 'gpt-5.6-sol', 'response.completed'],
   ['/v1/messages', 'claude-opus-5-5', 'message_stop'],

@@ -92,14 +92,6 @@ test('hostile: a truncated body leaves one line in the log and no response', asy
   expect(gateway.requests()[0]!.status).toBe(undefined)
 })
 
-test('hostile: pipelined requests are answered in their order', async () => {
-  const one = `${head}Content-Length: ${ping.length}\r\n\r\n${ping}`
-  const two = `GET /v1/nope HTTP/1.1\r\nHost: x\r\n\r\n`
-  const three = `GET /v1/models HTTP/1.1\r\nHost: x\r\n\r\n`
-  const answer = await sendRaw(gateway.port, [one + two + three + one + two], { answers: 5 })
-  expect(answer.statuses).toEqual([200, 404, 401, 200, 404])
-})
-
 const smuggled =
   'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'
 
