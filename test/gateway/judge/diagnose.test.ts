@@ -16,18 +16,6 @@ test('diagnose: the table has at least 60 answers, each with a different name', 
   expect(new Set(rows.map(([name]) => name)).size).toBe(rows.length)
 })
 
-test('diagnose: a 401 about the key is never reported as a wrong address, on any route', () => {
-  const keyRows = rows.filter(([name]) => /bad key/.test(name))
-  expect(keyRows.length).toBeGreaterThan(10)
-  for (const row of keyRows) expect(diagnoseRow(row)?.code).toBe('key-rejected')
-})
-
-test('diagnose: a wrong address is never reported as a wrong key', () => {
-  const addressRows = rows.filter(([name]) => /route|page|404|405|portal/.test(name))
-  expect(addressRows.length).toBeGreaterThan(15)
-  for (const row of addressRows) expect(diagnoseRow(row)?.code).not.toBe('key-rejected')
-})
-
 describe('diagnose: every outcome', () => {
   const bad = rows.filter(([, , , , expected]) => expected !== 'fine')
 

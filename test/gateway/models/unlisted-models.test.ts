@@ -70,10 +70,6 @@ test.each<[string[], (string | undefined)[]]>([
     ['gpt-6.1-sol', 'gpt-6.1-terra', 'gpt-6-luna'],
   ],
   [
-    ['gpt-5.6-sol', 'gpt-5.6-terra', 'gpt-5.6-luna', 'gpt-5.4', 'gpt-5.4-mini'],
-    ['gpt-5.6-sol', 'gpt-5.4', 'gpt-5.4-mini'],
-  ],
-  [
     [
       'openai/gpt-6.1-sol',
       'openai/gpt-6.1-terra',
