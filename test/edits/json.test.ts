@@ -136,13 +136,6 @@ describe('json read', () => {
       'Cannot read FILE: its root is not an object (line 2, column 2)',
     )
   })
-
-  test('refuses bytes that are not UTF-8, with line and column', () => {
-    const bytes = new Uint8Array([...bytesOf('{\n "a": "'), 0xff, 0x22, 0x7d])
-    const error = caught(() => json.read(bytes, 'FILE'))
-    expect(error.code).toBe('config-invalid')
-    expect(error.message).toBe('Cannot read FILE: it is not valid UTF-8 (line 2, column 8)')
-  })
 })
 
 describe('json undo', () => {

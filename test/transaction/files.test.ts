@@ -48,9 +48,6 @@ describe("toFileError turns Node's errors into errors that the user can act on",
     ['EROFS', 'mkdir', 'not-permitted', 'cannot be written: the file system is read-only', mount],
   ])('%s in %s', (code, syscall, ours, problem, hint) => {
     const error = nodeError(code, syscall)
-    expect(toFileError(machine, '/home/me/a.toml', error)).toEqual(
-      new UserError({ code: ours as 'disk-full', message: `${place} ${problem}`, hint }),
-    )
     const userError = toFileError(machine, '/home/me/a.toml', error) as UserError
     expect([userError.code, userError.message, userError.hint]).toEqual([
       ours,
@@ -125,20 +122,14 @@ describe("toFileError turns Node's errors into errors that the user can act on",
 test('withFilesState changes only the state of the files', () => {
   const cause = new Error('why')
   const given = new UserError({ code: 'locked', message: 'm', hint: 'h', cause })
-  const {
-    code,
-    message,
-    hint,
-    filesState,
-    cause: same,
-  } = withFilesState(given, 'pending') as UserError
-  expect({ code, message, hint, filesState }).toEqual({
-    code: 'locked',
-    message: 'm',
-    hint: 'h',
-    filesState: 'pending',
-  })
-  expect(same).toBe(cause)
+  const changed = withFilesState(given, 'pending') as UserError
+  expect([changed.code, changed.message, changed.hint, changed.filesState]).toEqual([
+    'locked',
+    'm',
+    'h',
+    'pending',
+  ])
+  expect(changed.cause).toBe(cause)
   expect(withFilesState(cause, 'pending')).toBe(cause)
 })
 
