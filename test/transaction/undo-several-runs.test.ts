@@ -49,22 +49,29 @@ function append(home: Home, name: string, text: string): void {
 }
 
 describe('undo of a file with scope whole', () => {
-  test.each([
-    ['the run before', ['sk-second']],
-    ['the run before that', ['sk-second', 'sk-third']],
-  ])(
-    'a file restored by hand to %s is undone to the original, and nothing is reported',
-    (_, later) => {
-      const home = aHome(codexPair)
-      setUp(home, [authEdit(sourceIn(home), 'sk-first')])
-      const first = home.text(auth)
-      for (const key of later) setUp(home, [authEdit(sourceIn(home), key)])
-      home.put(auth, first)
-      const { kept } = rollBack(home, toOriginal)
-      expect(home.text(auth)).toBe(oldLogin)
-      expect(keptPaths({ kept })).toEqual([])
-    },
-  )
+  const setup = (key: string) => (home: Home) => setUp(home, [authEdit(sourceIn(home), key)])
+  const removal = (home: Home) => setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
+  const byHand = (text: string) => (home: Home) => home.put(auth, text)
+  const [first, second, third] = [setup('sk-first'), setup('sk-second'), setup('sk-third')]
+  const withFirstKey = '{"OPENAI_API_KEY": "sk-first"}\n'
+  const reformatted = '{ "OPENAI_API_KEY":   "sk-second" }'
+  const ourKey = ['OPENAI_API_KEY']
+
+  test.each<[string, ((home: Home) => unknown)[], string, string[][]]>([
+    ['restored by hand to the first run', [first, second, byHand(withFirstKey)], oldLogin, []],
+    ['the same, over two runs', [first, second, third, byHand(withFirstKey)], oldLogin, []],
+    ['broken since', [first, second, byHand('broken')], 'broken', [ourKey]],
+    ['broken twice', [first, byHand('other'), second, byHand('broken')], 'broken', [ourKey]],
+    ['broken between the runs', [first, byHand('broken'), second], 'broken', [ourKey]],
+    ['removed, written and reformatted', [removal, second, byHand(reformatted)], oldLogin, []],
+    ['with a newer login', [removal, byHand(newerLogin), removal], newerLogin, [ourKey]],
+    ['with a login since', [first, second, byHand(newerLogin)], newerLogin, [ourKey, ['tokens']]],
+  ])('of several runs: a file %s', (_, steps, text, kept) => {
+    const home = aHome(codexPair)
+    for (const step of steps) step(home)
+    expect(keptPaths(rollBack(home, toOriginal))).toEqual(kept)
+    expect(home.text(auth)).toBe(text)
+  })
 
   test('a login restored by hand is not reported, and the address is removed', () => {
     const home = aHome(codexPair)
@@ -73,56 +80,6 @@ describe('undo of a file with scope whole', () => {
     const { kept } = rollBack(home)
     expect(kept).toEqual([])
     expect(home.text(config)).toBe(codexPair[config])
-  })
-
-  test('a broken file stays through all runs', () => {
-    for (const between of [undefined, 'broken between']) {
-      const home = aHome(codexPair)
-      setUp(home, [authEdit(sourceIn(home), 'sk-first')])
-      if (between) home.put(auth, between)
-      setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-      home.put(auth, 'broken since')
-      expect(keptPaths(planRollback(worldIn(home), toOriginal))).toEqual([['OPENAI_API_KEY']])
-    }
-  })
-
-  test('a file broken between two runs is restored to the broken text, and its older setting is kept', () => {
-    const home = aHome(codexPair)
-    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
-    home.put(auth, 'broken between')
-    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-    const { kept } = rollBack(home, toOriginal)
-    expect(keptPaths({ kept })).toEqual([['OPENAI_API_KEY']])
-    expect(home.text(auth)).toBe('broken between')
-  })
-
-  test('a removed file is restored although its formatting changed since', () => {
-    const home = aHome(codexPair)
-    setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
-    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-    home.put(auth, '{ "OPENAI_API_KEY":   "sk-second" }')
-    rollBack(home, toOriginal)
-    expect(home.text(auth)).toBe(oldLogin)
-  })
-
-  test('a newer login stays', () => {
-    const home = aHome(codexPair)
-    setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
-    home.put(auth, newerLogin)
-    setUp(home, [{ ...authEdit(sourceIn(home)), after: null }])
-    const { kept } = rollBack(home, toOriginal)
-    expect(home.text(auth)).toBe(newerLogin)
-    expect(keptPaths({ kept })).toEqual([['OPENAI_API_KEY']])
-  })
-
-  test('the secret of two runs is reported once if the file changed since', () => {
-    const home = aHome(codexPair)
-    setUp(home, [authEdit(sourceIn(home), 'sk-first')])
-    setUp(home, [authEdit(sourceIn(home), 'sk-second')])
-    home.put(auth, newerLogin)
-    const { kept } = rollBack(home, toOriginal)
-    expect(home.text(auth)).toBe(newerLogin)
-    expect(keptPaths({ kept })).toEqual([['OPENAI_API_KEY'], ['tokens']])
   })
 
   test('a file that is no longer JSON stays, and --force restores an earlier one that was none', () => {
