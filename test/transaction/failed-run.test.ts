@@ -18,7 +18,7 @@ import {
 } from '../support/a-plan.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { failureOf } from '../support/runs.ts'
-import { notAsRoot, sourceIn, withCalls, worldIn } from '../support/world.ts'
+import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const auth = '.codex/auth.json'
 const config = '.codex/config.toml'
@@ -282,10 +282,5 @@ describe('the check before a run', () => {
       hint: expect.stringContaining('attrib -R'),
     })
     expect(readdirSync(home.path)).toEqual(['a.toml'])
-  })
-
-  test('does not check the owners of parent folders for an ordinary user', () => {
-    const home = aHome(pair)
-    expect(checkPlannedFiles(notAsRoot(worldIn(home)), aPairPlan(sourceIn(home)))).toEqual([])
   })
 })
