@@ -46,14 +46,10 @@ test.each(['codex', 'setup codex'])(
     const before = home.snapshot()
     const { status, json } = await repoint(home, `${line} --yes`)
     expect(status).toBe(0)
-    expect(json).toMatchObject({
-      warnings: expect.arrayContaining([
-        expect.objectContaining({
-          code: 'codex-other-provider',
-          message: expect.stringContaining('codex fork ID'),
-        }),
-      ]),
-    })
+    const message = expect.stringContaining('codex fork ID')
+    expect(json['warnings']).toContainEqual(
+      expect.objectContaining({ code: 'codex-other-provider', message }),
+    )
     expect(isTurnedOff(home)).toBe(true)
     expect((await repoint(home, `${line} --yes`)).json).toMatchObject({ changed: false })
     expect((await repoint(home, 'status codex --exit-code')).status).toBe(0)
@@ -64,13 +60,6 @@ test.each(['codex', 'setup codex'])(
     expect(isTurnedOff(home)).toBe(true)
   },
 )
-
-test('a setup without --yes and without a terminal changes nothing', async () => {
-  const home = aHomeWithOld()
-  const before = home.snapshot()
-  expect((await repoint(home, 'codex')).json).toMatchObject({ error: { filesChanged: false } })
-  expect(home.snapshot()).toEqual(before)
-})
 
 test('key, use and doctor --fix --yes disable a provider that was added later', async () => {
   for (const line of ['key --yes', 'use one --yes', 'doctor codex --fix --yes --no-verify']) {
