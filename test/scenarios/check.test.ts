@@ -71,31 +71,9 @@ describe('repoint check', () => {
     expect(stdout).toMatch(/! Codex: .*\.codex\/config\.toml/)
 
     const { json } = await runInProcess(home, ['check', gateway.url, '--json'], { env })
-    expect(
-      clientsIn(json as Record<string, unknown>).find(({ id }) => id === 'codex'),
-    ).toMatchObject({
-      works: true,
-      obstacles: [{ code: 'codex-config-invalid', weight: 'blocks' }],
-    })
-  })
-
-  test('ends with the reason if no client works', async () => {
-    const faults = [{ status: 502, message: 'Bad Gateway', route: 'responses' as const }].concat(
-      ...(['chat', 'messages'] as const).map((route) => [
-        { status: 502, message: 'Bad Gateway', route: route as 'responses' },
-      ]),
-    )
-    const gateway = await aGateway({ faults })
-    const { status, json } = await run(aHome(), ['check', gateway.url], canary)
-    expect(clientsIn(json).every(({ works }) => !works)).toBe(true)
-    expect(status).toBe(7)
-  })
-
-  test('reports a rejected key once, not for each client', async () => {
-    const gateway = await aGateway()
-    const { status, json } = await run(aHome(), ['check', gateway.url], `${canary}x`)
-    expect(status).toBe(3)
-    expect(json['error']).toMatchObject({ code: 'key-rejected' })
+    const codex = clientsIn(json as Record<string, unknown>).find(({ id }) => id === 'codex')
+    const obstacles = [{ code: 'codex-config-invalid', weight: 'blocks' }]
+    expect(codex).toMatchObject({ works: true, obstacles })
   })
 })
 
@@ -134,9 +112,8 @@ describe('repoint gateways add', () => {
 
 describe('a setup of several clients, one of which cannot use the gateway', () => {
   test('a script gets an error whose hint sets up the others', async () => {
-    const gateway = await aGateway({
-      faults: [{ status: 404, message: 'Not Found', route: 'chat' }],
-    })
+    const faults = [{ status: 404, message: 'Not Found', route: 'chat' as const }]
+    const gateway = await aGateway({ faults })
     const home = aHome()
     const args = ['setup', 'codex', 'cline', '--base-url', gateway.url, '--yes']
     const { status, json } = await run(home, args, canary)
@@ -170,10 +147,8 @@ test('if no rule knows a model and the gateway rejects the first ones, the hint 
   const { hint } = failed.json['error'] as { hint: string }
   const [, command = ''] = /repoint (models --base-url \S+)/.exec(hint)!
   const list = await run(home, command.split(' '), canary)
-  expect(list).toMatchObject({
-    status: 0,
-    json: { models: expect.objectContaining({ length: 8 }) },
-  })
+  expect(list.status).toBe(0)
+  expect(list.json['models']).toHaveLength(8)
 })
 
 test('clients that fail for the same reason share a line', async () => {
