@@ -49,9 +49,8 @@ describe('repoint claude', () => {
   })
 
   test('a setup removes a legacy API key from the settings, and reports it', async () => {
-    const home = aHome({
-      '.claude/settings.json': '{"env":{"ANTHROPIC_API_KEY":"sk-old-0123456789"}}',
-    })
+    const env = { ANTHROPIC_API_KEY: 'sk-old-0123456789' }
+    const home = aHome({ '.claude/settings.json': JSON.stringify({ env }) })
     const result = await setUp(home, 'claude --dry-run', gateway)
     expect(result.text).toContain('env.ANTHROPIC_API_KEY')
     expect(result.text).not.toContain('sk-old-0123456789')
@@ -76,10 +75,7 @@ describe('repoint claude', () => {
 }
 `,
     })
-    expect(await setUp(home, 'claude', gateway)).toMatchObject({
-      status: 0,
-      json: { changed: true },
-    })
+    expect((await setUp(home, 'claude', gateway)).json).toMatchObject({ changed: true })
     expect(settingsOf(home)).toEqual({
       env: {
         ANTHROPIC_AUTH_TOKEN: canary,
@@ -158,26 +154,21 @@ describe('repoint claude', () => {
     expect(home.text('.claude/settings.json')).toBe(plain)
   })
 
-  test('a setup removes the whole mapping next to an address that repoint has not written', async () => {
-    const home = aHome({
-      '.claude/settings.json': JSON.stringify({ env: { CLAUDE_CODE_SUBAGENT_MODEL: 'mine' } }),
-    })
+  test.each<[string, (home: Home) => void]>([
+    [
+      'next to an address that repoint has not written',
+      (home) => home.replace('.claude/settings.json', gateway.url, 'https://other.example'),
+    ],
+    [
+      'if the copies of old files are gone',
+      (home) => rmSync(home.at('.local/state/repoint/blobs'), { recursive: true }),
+    ],
+  ])('a setup removes the whole mapping %s', async (_, change) => {
+    const env = { CLAUDE_CODE_SUBAGENT_MODEL: 'mine' }
+    const home = aHome({ '.claude/settings.json': JSON.stringify({ env }) })
     await setUp(home, 'claude-gpt', gateway)
-    home.put(
-      '.claude/settings.json',
-      home.text('.claude/settings.json').replace(gateway.url, 'https://other.example'),
-    )
+    change(home)
     await setUp(home, 'claude', gateway)
-    expect(settingsOf(home).env).not.toHaveProperty('CLAUDE_CODE_SUBAGENT_MODEL')
-  })
-
-  test('a setup removes the whole mapping if the copies of old files are gone', async () => {
-    const home = aHome({
-      '.claude/settings.json': JSON.stringify({ env: { CLAUDE_CODE_SUBAGENT_MODEL: 'mine' } }),
-    })
-    await setUp(home, 'claude-gpt', gateway)
-    rmSync(home.at('.local/state/repoint/blobs'), { recursive: true })
-    expect((await setUp(home, 'claude', gateway)).status).toBe(0)
     expect(settingsOf(home).env).not.toHaveProperty('CLAUDE_CODE_SUBAGENT_MODEL')
   })
 
@@ -196,19 +187,9 @@ describe('repoint claude', () => {
   })
 
   test('a setup of a slot whose tier is not in the catalog has status 5', async () => {
-    const poor = await withGateway(
-      {
-        key: canary,
-        models: builtInCatalog.filter(({ id }) => !id.includes('haiku')),
-      },
-      onTestFinished,
-    )
-    const home = aHome()
-    const result = await runInProcess(
-      home,
-      ['claude', '--slot', 'haiku', '--base-url', poor.url, '--yes', '--json'],
-      { env: { REPOINT_API_KEY: canary } },
-    )
+    const models = builtInCatalog.filter(({ id }) => !id.includes('haiku'))
+    const poor = await withGateway({ key: canary, models }, onTestFinished)
+    const result = await trySetUp(aHome(), 'claude --slot haiku', poor)
     expect(result.json).toMatchObject({ error: { code: 'model-unknown' } })
     expect(result.status).toBe(5)
   })
@@ -230,9 +211,7 @@ describe('repoint opencode', () => {
       gateway: { type: 'api', key: canary },
     })
   })
-})
 
-describe('repoint opencode and a config that is renamed later', () => {
   test.each([
     ['renamed to another name that opencode reads', 'opencode.jsonc'],
     ['renamed to a third name that opencode reads', 'config.json'],
@@ -282,17 +261,13 @@ describe('repoint opencode and a config that is renamed later', () => {
   )
 })
 
-describe('several clients', () => {
-  test('rollback undoes one client of a run, then the others', async () => {
-    const home = aHome({ '.codex/config.toml': '# mine\n', '.claude/settings.json': '{}\n' })
-    const before = home.snapshot()
-    await setUp(home, 'codex', gateway)
-    await setUp(home, 'claude', gateway)
-    await setUp(home, 'opencode', gateway)
-    for (const client of ['codex', 'opencode', 'claude'])
-      expect((await runInProcess(home, ['rollback', '--yes', client])).status).toBe(0)
-    expect(home.snapshot()).toEqual(before)
-  })
+test('rollback undoes one client of a run, then the others', async () => {
+  const home = aHome({ '.codex/config.toml': '# mine\n', '.claude/settings.json': '{}\n' })
+  const before = home.snapshot()
+  for (const client of ['codex', 'claude', 'opencode']) await setUp(home, client, gateway)
+  for (const client of ['codex', 'opencode', 'claude'])
+    expect((await runInProcess(home, ['rollback', '--yes', client])).status).toBe(0)
+  expect(home.snapshot()).toEqual(before)
 })
 
 test('repoint codex claude is repoint setup codex claude', async () => {
@@ -353,16 +328,14 @@ describe('repoint models and editor', () => {
     await setUp(home, 'claude', gateway)
     const named = await runInProcess(home, ['models', '--base-url', 'https://other.example'], {})
     expect(named).toMatchObject({ status: 2 })
-    const settings = home.text('.claude/settings.json')
-    home.put('.claude/settings.json', settings.replace(gateway.url, 'http://127.0.0.1:9'))
+    home.replace('.claude/settings.json', gateway.url, 'http://127.0.0.1:9')
     expect(await runInProcess(home, ['models'], {})).toMatchObject({ status: 2 })
   })
 
   test('models lists the protocols of each model, and the clients that would choose it', async () => {
-    const result = await runInProcess(aHome(), ['models', '--base-url', gateway.url, '--json'], {
-      env: { REPOINT_API_KEY: canary },
-    })
-    const { models } = result.json as { models: { id: string }[] }
+    const env = { REPOINT_API_KEY: canary }
+    const { json } = await runHere(aHome(), ['models', '--base-url', gateway.url], env)
+    const models = json['models'] as { id: string }[]
     expect(models.find(({ id }) => id === 'gpt-5.6-sol')).toMatchObject({
       isChat: true,
       speaks: { chat: true, responses: true, messages: true },
@@ -383,9 +356,7 @@ describe('repoint models and editor', () => {
     expect(lines.find((line) => /^gpt-5\.6 /.test(line))).toContain('alias of gpt-5.6-sol')
 
     const home = aHome()
-    const setup = await runInProcess(home, ['codex', '--model', 'gpt-5.6', '--yes', '--json'], {
-      env,
-    })
+    const setup = await runHere(home, ['codex', '--model', 'gpt-5.6', '--yes'], env)
     expect(setup.json).toMatchObject({
       model: 'gpt-5.6-sol',
       warnings: [{ code: 'model-renamed', message: expect.stringContaining('gpt-5.6-sol') }],
@@ -393,10 +364,9 @@ describe('repoint models and editor', () => {
     expect(home.text('.codex/config.toml')).toContain('model = "gpt-5.6-sol"')
 
     // The client sends what its file contains.
-    home.put('.codex/config.toml', home.text('.codex/config.toml').replace('5.6-sol', '5.6'))
+    home.replace('.codex/config.toml', '5.6-sol', '5.6')
     gateway.clearRequests()
-    const doctor = await runInProcess(home, ['doctor', 'codex', '--json'], { env })
-    expect(doctor.status).toBe(0)
+    expect((await runHere(home, ['doctor', 'codex'], env)).status).toBe(0)
     expect(gateway.requests().map(({ modelAsked }) => modelAsked)).toContain('gpt-5.6')
   })
 })
@@ -443,7 +413,7 @@ describe.each(['codex', 'claude', 'opencode'] as const)('%s, configured by hand'
     const key = Object.keys(byHand[client]).at(-1)!
     chmodSync(home.at(key), 0o644)
     await runInProcess(home, ['doctor', '--fix', '--no-verify'])
-    home.put(key, home.text(key).replace('sk-own-1', 'sk-new-1'))
+    home.replace(key, 'sk-own-1', 'sk-new-1')
     const before = home.snapshot()
     expect((await setUp(home, [client], gateway)).status).toBe(0)
     expect((await runInProcess(home, ['rollback', '--yes'])).status).toBe(0)
