@@ -4,8 +4,9 @@ import { aServer, goodGateway, key, tlsFile } from '../gateway/forged.ts'
 import { aHome } from '../support/home.ts'
 import { runInProcess } from '../support/in-process.ts'
 
-interface Checked {
+interface Document {
   readonly checks: readonly { id: string; about: string; result: string; cure?: string }[]
+  readonly warnings: readonly object[]
 }
 
 /** A home with the certificate of an authority, and a gateway whose certificate only that authority signed. */
@@ -17,7 +18,8 @@ async function aPrivateGateway(settings = '{}\n') {
   copyFileSync(tlsFile('ca.pem'), home.at('ca.pem'))
   const env = { REPOINT_API_KEY: key, REPOINT_BASE_URL: `https://127.0.0.1:${port}` }
   const run = (args: string[], more = {}) => runInProcess(home, args, { env: { ...env, ...more } })
-  return { home, run, caFile: home.at('ca.pem') }
+  const documentOf = async (args: string[], more = {}) => (await run(args, more)).json as Document
+  return { home, run, documentOf, caFile: home.at('ca.pem') }
 }
 
 const setUp = ['--yes', '--json', '--model', 'gpt-5.6-sol']
@@ -26,16 +28,12 @@ const variable = { codex: 'CODEX_CA_CERTIFICATE', opencode: 'NODE_EXTRA_CA_CERTS
 test.each(['codex', 'opencode'] as const)(
   'a setup of %s explains, before the question, how the client can trust the authority',
   async (client) => {
-    const { run, caFile } = await aPrivateGateway()
-    const first = await run([client, ...setUp, '--ca-file', 'ca.pem', '--dry-run'])
-    expect(first.json).toMatchObject({
-      warnings: expect.arrayContaining([
-        {
-          code: 'authority-unknown',
-          message: expect.stringContaining(variable[client]),
-          hint: expect.stringContaining(`export ${variable[client]}='${caFile}'`),
-        },
-      ]),
+    const { run, documentOf, caFile } = await aPrivateGateway()
+    const first = await documentOf([client, ...setUp, '--ca-file', 'ca.pem', '--dry-run'])
+    expect(first.warnings).toContainEqual({
+      code: 'authority-unknown',
+      message: expect.stringContaining(variable[client]),
+      hint: expect.stringContaining(`export ${variable[client]}='${caFile}'`),
     })
     const withVariable = await run([client, ...setUp, '--ca-file', caFile], {
       [variable[client]]: caFile,
@@ -89,16 +87,10 @@ test('a setup writes the authority into the settings of Claude Code, and a rollb
 
 test('a setup keeps another file that Claude Code already names, and reports it', async () => {
   const settings = '{ "env": { "NODE_EXTRA_CA_CERTS": "/etc/proxy.pem" } }\n'
-  const { home, run } = await aPrivateGateway(settings)
-  const { json } = await run(['claude', ...setUp, '--ca-file', 'ca.pem'])
-  expect(json).toMatchObject({
-    warnings: expect.arrayContaining([
-      expect.objectContaining({
-        code: 'authority-unknown',
-        message: expect.stringContaining('/etc/proxy.pem'),
-      }),
-    ]),
-  })
+  const { home, documentOf } = await aPrivateGateway(settings)
+  const { warnings } = await documentOf(['claude', ...setUp, '--ca-file', 'ca.pem'])
+  const message = expect.stringContaining('/etc/proxy.pem')
+  expect(warnings).toContainEqual(expect.objectContaining({ code: 'authority-unknown', message }))
   const { env } = JSON.parse(home.text('.claude/settings.json'))
   expect(env.NODE_EXTRA_CA_CERTS).toBe('/etc/proxy.pem')
 })
@@ -114,7 +106,7 @@ test('later commands remember the file of --ca-file', async () => {
   expect(env.NODE_EXTRA_CA_CERTS).toBe(caFile)
 
   const { json, status } = await run(['doctor', '--json'])
-  const { checks } = json as Checked
+  const { checks } = json as Document
   expect(status).toBe(0)
   expect(checks.filter(({ id }) => id === 'probe')).toHaveLength(2)
   expect(checks.filter(({ id }) => id === 'authority-unknown')).toMatchObject([
@@ -134,7 +126,7 @@ test('the cures of doctor contain the flags that they need', async () => {
   home.put('.claude/settings.json', JSON.stringify(settings))
 
   const { json } = await runInProcess(home, ['doctor', 'claude', '--json'])
-  const found = (json as Checked).checks.find(({ id }) => id === 'key-missing')
+  const found = (json as Document).checks.find(({ id }) => id === 'key-missing')
   expect(found?.cure).toBe(`repoint claude ${given.join(' ')} "${home.at('our authority.pem')}"`)
 })
 
@@ -202,23 +194,17 @@ describe('which authorities a client trusts', () => {
   })
 
   test('doctor says for which client the variable makes a difference', async () => {
-    const { run, caFile } = await aPrivateGateway()
+    const { run, documentOf, caFile } = await aPrivateGateway()
     await run(['codex', ...setUp], { CODEX_CA_CERTIFICATE: caFile })
-    const checks = async (env: Record<string, string>) => {
-      const { json } = await run(['doctor', 'codex', '--json'], env)
-      return (json as { checks: { id: string; message: string; cure?: string }[] }).checks
-    }
-    expect(await checks({ CODEX_CA_CERTIFICATE: caFile })).toContainEqual(
-      expect.objectContaining({
-        id: 'network',
-        message: expect.stringContaining('by an authority of CODEX_CA_CERTIFICATE'),
-      }),
+    const checksWith = async (name: string) =>
+      (await documentOf(['doctor', 'codex', '--json'], { [name]: caFile })).checks
+    const message = expect.stringContaining('by an authority of CODEX_CA_CERTIFICATE')
+    expect(await checksWith('CODEX_CA_CERTIFICATE')).toContainEqual(
+      expect.objectContaining({ id: 'network', message }),
     )
-    expect(await checks({ NODE_EXTRA_CA_CERTS: caFile })).toContainEqual(
-      expect.objectContaining({
-        id: 'tls',
-        cure: expect.stringContaining('does not read NODE_EXTRA_CA_CERTS'),
-      }),
+    const cure = expect.stringContaining('does not read NODE_EXTRA_CA_CERTS')
+    expect(await checksWith('NODE_EXTRA_CA_CERTS')).toContainEqual(
+      expect.objectContaining({ id: 'tls', cure }),
     )
   })
 })

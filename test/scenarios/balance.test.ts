@@ -58,13 +58,8 @@ test('a setup that the gateway serves anyway and doctor report a key without bal
   expect(setup['warnings']).toContainEqual(expect.objectContaining({ code: 'quota' }))
   const { status, json } = await runHere(home, ['doctor'])
   expect(status).toBe(7)
-  expect(json['checks']).toContainEqual(
-    expect.objectContaining({
-      id: 'quota',
-      result: 'problem',
-      message: 'the key has nothing left',
-    }),
-  )
+  const problem = { id: 'quota', result: 'problem', message: 'the key has nothing left' }
+  expect(json['checks']).toContainEqual(expect.objectContaining(problem))
 })
 
 test('a setup neither waits for a gateway that never reports the balance, nor fails because of it', async () => {

@@ -38,21 +38,9 @@ test('one address of a provider with two roots is enough for a setup and all lat
     expect(status, text).toBe(0)
     return json
   }
-  const model = ['--model', 'deepseek-flash']
-  const clients = { codex: model, claude: model, opencode: model }
-  home.put(
-    'team.json',
-    JSON.stringify({
-      version: 1,
-      baseUrl: provider.origin,
-      clients: Object.fromEntries(
-        Object.keys(clients).map((id) => [
-          id,
-          id === 'claude' ? { 'sonnet-model': 'deepseek-flash' } : { model: 'deepseek-flash' },
-        ]),
-      ),
-    }),
-  )
+  const model = 'deepseek-flash'
+  const clients = { codex: { model }, claude: { 'sonnet-model': model }, opencode: { model } }
+  home.put('team.json', JSON.stringify({ version: 1, baseUrl: provider.origin, clients }))
 
   const setup = ['setup', '--from', home.at('team.json'), '--name', 'deep', '--yes']
   const roots = { chat: `${provider.origin}/v1`, messages: `${provider.origin}/anthropic` }

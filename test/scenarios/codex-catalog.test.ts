@@ -4,7 +4,7 @@ import type { Gateway } from '../../src/serve/index.ts'
 import { codexTable } from '../support/codex-table.ts'
 import { fixtureCatalog, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runInProcess } from '../support/in-process.ts'
+import { runHere } from '../support/in-process.ts'
 
 /** Whole commands that write a catalog for Codex. The installed Codex is a stub that prints its models. */
 
@@ -28,13 +28,8 @@ function aHomeWithCodex(): Home {
 }
 
 function repoint(home: Home, gateway: Gateway, ...args: string[]) {
-  return runInProcess(home, [...args, '--json'], {
-    env: {
-      REPOINT_API_KEY: key,
-      REPOINT_BASE_URL: gateway.url,
-      PATH: `${home.at('bin')}:${process.env['PATH']}`,
-    },
-  })
+  const PATH = `${home.at('bin')}:${process.env['PATH']}`
+  return runHere(home, args, { REPOINT_API_KEY: key, REPOINT_BASE_URL: gateway.url, PATH })
 }
 
 const slugs = (home: Home): readonly string[] =>
@@ -93,15 +88,11 @@ test('doctor reports that Codex does not start without the file, and removes the
   const home = aHomeWithCodex()
   await repoint(home, gateway, 'codex', '--catalog', '--yes')
   rmSync(home.at(file))
-  const doctor = await repoint(home, gateway, 'doctor', 'codex')
-  expect(doctor).toMatchObject({
-    status: 8,
-    json: {
-      checks: expect.arrayContaining([
-        expect.objectContaining({ id: 'codex-catalog', result: 'problem' }),
-      ]),
-    },
-  })
+  const { status, json } = await repoint(home, gateway, 'doctor', 'codex')
+  expect(status).toBe(8)
+  expect(json['checks']).toContainEqual(
+    expect.objectContaining({ id: 'codex-catalog', result: 'problem' }),
+  )
   expect(await repoint(home, gateway, 'doctor', 'codex', '--fix')).toMatchObject({ status: 0 })
   expect(home.text(config)).not.toContain('model_catalog_json')
 })
@@ -123,18 +114,12 @@ test('a gateway that refuses Responses Lite passes the check only with a catalog
       `rejects a request of Codex for gpt-5.6-sol with input (HTTP 400: "Unsupported Responses API input item type: `,
     ),
   }
-  const doctor = await repoint(home, gateway, 'doctor', 'codex')
-  expect(doctor).toMatchObject({
-    status: 5,
-    json: {
-      checks: expect.arrayContaining([
-        expect.objectContaining({
-          id: 'parameter-unsupported',
-          cure: expect.stringContaining('--catalog'),
-        }),
-      ]),
-    },
-  })
+  const { status, json } = await repoint(home, gateway, 'doctor', 'codex')
+  expect(status).toBe(5)
+  const cure = expect.stringContaining('--catalog')
+  expect(json['checks']).toContainEqual(
+    expect.objectContaining({ id: 'parameter-unsupported', cure }),
+  )
   const before = home.text(config)
   expect(await repoint(home, gateway, 'codex', '--defaults', '--yes')).toMatchObject({
     status: 5,

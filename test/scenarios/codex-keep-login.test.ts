@@ -60,14 +60,7 @@ test('every command reads and writes the key file, and the login stays byte for 
 
   expect(await run(home, 'status codex')).toMatchObject({
     status: 0,
-    json: {
-      clients: [
-        {
-          baseUrl: gateway.url,
-          key: `....${canary.slice(-4)}`,
-        },
-      ],
-    },
+    json: { clients: [{ baseUrl: gateway.url, key: `....${canary.slice(-4)}` }] },
   })
   expect((await run(home, 'doctor codex')).status).toBe(0)
 
@@ -142,18 +135,15 @@ test('a key file without its key, or that others can read, is reported', async (
   await setUp(home, 'codex --keep-login', gateway)
 
   chmodSync(home.at(keyFile), 0o644)
-  const open = await run(home, 'status codex')
-  expect(open).toMatchObject({
+  expect(await run(home, 'status codex')).toMatchObject({
     status: 8,
     json: { clients: [{ obstacles: [{ code: 'private' }] }] },
   })
 
   rmSync(home.at(keyFile))
   const missing = await run(home, 'status codex')
-  expect([missing.status, JSON.stringify(missing.json)]).toEqual([
-    8,
-    expect.stringContaining('repoint-key does not exist'),
-  ])
+  expect(missing.status).toBe(8)
+  expect(JSON.stringify(missing.json)).toContain('repoint-key does not exist')
 
   await setUp(home, 'codex', gateway)
   expect(home.text(keyFile)).toBe(`${canary}\n`)
@@ -167,10 +157,8 @@ test('a key file that is left behind is reported, and off removes it', async () 
   home.put(config, '# mine\n')
 
   const left = await run(home, 'status codex')
-  expect([left.status, JSON.stringify(left.json)]).toEqual([
-    8,
-    expect.stringContaining('client-key-left'),
-  ])
+  expect(left.status).toBe(8)
+  expect(JSON.stringify(left.json)).toContain('client-key-left')
   expect((await run(home, 'off codex --yes')).status).toBe(0)
   expect(has(home, keyFile)).toBe(false)
   expect(home.text(auth)).toBe(login)
@@ -180,8 +168,7 @@ test('forget reports a key file that is in use', async () => {
   const gateway = await aGateway(canary)
   const home = aHomeWithLogin()
   await setUp(home, 'codex --keep-login', gateway)
-  const { status } = await run(home, 'forget --all --yes')
-  expect(status).toBe(0)
+  expect((await run(home, 'forget --all --yes')).status).toBe(0)
   expect(home.text(keyFile)).toBe(`${canary}\n`)
 })
 
@@ -234,12 +221,8 @@ test('a script without the flag replaces the login, and says what keeps it', asy
   const gateway = await aGateway(canary)
   const home = aHomeWithLogin()
   const { json } = await setUp(home, 'codex', gateway)
-  expect(json['warnings']).toContainEqual(
-    expect.objectContaining({
-      code: 'codex-login',
-      message: expect.stringContaining('--keep-login'),
-    }),
-  )
+  const message = expect.stringContaining('--keep-login')
+  expect(json['warnings']).toContainEqual(expect.objectContaining({ code: 'codex-login', message }))
   expect(Object.keys(filesOf(home))).toEqual([auth, config])
 })
 

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { aHome, type Home } from '../support/home.ts'
-import { runInProcess } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 import { killedBefore } from '../support/runs.ts'
-import { setUpOffline } from '../support/setup.ts'
+import { setUp, setUpOffline } from '../support/setup.ts'
 
 const key = 'sk-canary-d41f0c7b93aa4412'
 /** A loopback address where nothing listens, because drift is reported without a network. */
@@ -29,9 +29,7 @@ test.each(['status', 'doctor --no-verify'])(
 
     const { stdout, json } = await runInProcess(home, [...words.split(' '), '--json'])
     expect(stdout).toContain('was interrupted, and other programs changed its files since')
-    const { clients = [] } = json as {
-      clients?: { id: string; files: { path: string; run?: string }[] }[]
-    }
+    const { clients = [] } = json as { clients?: { id: string; files: { run?: string }[] }[] }
     const codex = clients.find(({ id }) => id === 'codex')
     if (words === 'status') expect(codex?.files.some(({ run }) => run !== undefined)).toBe(true)
   },
@@ -121,12 +119,8 @@ test("a setup that keeps the user's changes counts as approval, though it writes
   await setUpOffline(home, 'opencode', { url, key })
   const file = '.config/opencode/opencode.json'
   const small = (id: string) => home.replace(file, /("small_model": )"[^"]*"/, `$1"gateway/${id}"`)
-  const again = async () => {
-    const args = ['opencode', '--base-url', url, '--no-verify', '--yes', '--json']
-    return (await runInProcess(home, args, { env: { REPOINT_API_KEY: key } })).json
-  }
-  const runs = async () =>
-    ((await runInProcess(home, ['rollback', '--list', '--json'])).json as { runs: [] }).runs.length
+  const again = async () => (await setUp(home, 'opencode --no-verify', { url, key })).json
+  const runs = async () => (await runHere(home, ['rollback', '--list'])).json['runs']
 
   small('gpt-5.6-luna')
   const before = home.snapshot()
@@ -135,7 +129,7 @@ test("a setup that keeps the user's changes counts as approval, though it writes
   expect(await again()).toMatchObject({ changed: false, run: null })
   expect(await drift(home, '--exit-code')).toMatchObject({ status: 0, reasons: [] })
   expect(home.snapshot()).toEqual(before)
-  expect(await runs()).toBe(2)
+  expect(await runs()).toHaveLength(2)
 
   small('gpt-5.6-terra')
   expect((await drift(home, '--exit-code')).reasons).toEqual([
@@ -274,14 +268,8 @@ describe('status --expect', () => {
     const home = aHome()
     await setUpOffline(home, 'codex', { url, key })
     home.put('.codex/config.toml', Buffer.from([0xff, 0xfe, 0x00]))
-    const { status, json } = await runInProcess(home, [
-      'status',
-      'codex',
-      '--expect',
-      url,
-      '--json',
-    ])
-    expect({ status, json }).toMatchObject({ status: 8, json: { drifted: false, warnings: [] } })
+    const result = await runHere(home, ['status', 'codex', '--expect', url])
+    expect(result).toMatchObject({ status: 8, json: { drifted: false, warnings: [] } })
   })
 
   test('if no client, or a named client, is not set up: status 11', async () => {
@@ -296,8 +284,8 @@ test('a dry run compares a setup offline without the name of a model', async () 
   const home = aHome()
   await setUpOffline(home, 'codex', { url, key })
   const check = async () => {
-    const args = ['codex', '--base-url', url, '--dry-run', '--no-verify', '--json']
-    return (await runInProcess(home, args, { env: { REPOINT_API_KEY: key } })).json
+    const args = ['codex', '--base-url', url, '--dry-run', '--no-verify']
+    return (await runHere(home, args, { REPOINT_API_KEY: key })).json
   }
   expect(await check()).toMatchObject({ changed: false, model: 'gpt-5.6-sol' })
   home.replace('.codex/config.toml', /^base_url = .*/m, 'base_url = "https://x.example/v1"')

@@ -107,11 +107,9 @@ test.each(clients.filter(readsFolder).map((client) => [client.id, client] as con
 
     const setup = await run([id, '--yes', '--json'])
     expect(setup.status).toBe(0)
-    expect(setup.json).toMatchObject({
-      warnings: expect.arrayContaining([
-        expect.objectContaining({ code: 'folder-settings', ...named }),
-      ]),
-    })
+    expect((setup.json as { warnings: unknown }).warnings).toContainEqual(
+      expect.objectContaining({ code: 'folder-settings', ...named }),
+    )
     const status = await run(['status', id, '--json'])
     const [clientStatus] = (status.json as { clients: readonly { obstacles: unknown }[] }).clients
     expect(clientStatus!.obstacles).toContainEqual(
@@ -136,13 +134,8 @@ describe('the search', () => {
 
   test('names five files, those at the top first, and counts the others', async () => {
     const deep = [1, 2, 3, 4, 5, 6].map((number) => [`shop/.opencode/a/b/${number}.md`, ''])
-    const line = await lineOf(
-      await aProject(opencode, {
-        ...Object.fromEntries(deep),
-        'shop/.opencode/zz.json': '',
-        'shop/tui.json': '{}',
-      }),
-    )
+    const top = { 'shop/.opencode/zz.json': '', 'shop/tui.json': '{}' }
+    const line = await lineOf(await aProject(opencode, { ...Object.fromEntries(deep), ...top }))
     expect(line).toContain(': tui.json, .opencode/zz.json, .opencode/a/b/1.md')
     expect(line).toContain(' and 3 more (')
   })
@@ -151,10 +144,8 @@ describe('the search', () => {
     const many = Object.fromEntries(
       Array.from({ length: 1200 }, (_, index) => [`shop/.opencode/tool/${index}.ts`, '']),
     )
-    const project = await aProject(opencode, {
-      ...many,
-      'shop/.opencode/node_modules/x/index.js': '',
-    })
+    const installed = { 'shop/.opencode/node_modules/x/index.js': '' }
+    const project = await aProject(opencode, { ...many, ...installed })
     project.home.put('shop/.opencode/loop', { link: '.' })
     project.home.put('shop/.opencode/root', { link: '/' })
     const line = await lineOf(project)
@@ -238,10 +229,8 @@ describe('the real program', () => {
 
   test('a shell gets one line for each client that has settings there', async () => {
     const { home, env } = await aStub()
-    const result = await runCli(home, ['run', 'work'], {
-      env: { ...env, PATH: `${home.at('bin')}:${process.env['PATH']}`, SHELL: '/bin/true' },
-      cwd: home.at('shop'),
-    })
+    const shell = { ...env, SHELL: '/bin/true' }
+    const result = await runCli(home, ['run', 'work'], { env: shell, cwd: home.at('shop') })
     expect([result.status, linesIn(result.stderr).length]).toEqual([0, 1])
   })
 

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { runInProcess } from '../support/in-process.ts'
+import { runHere, runInProcess } from '../support/in-process.ts'
 import { setUp, trySetUp } from '../support/setup.ts'
 
 const keys = { one: 'sk-canary-one-5e6f708192a3b47f', two: 'sk-canary-two-d1c0b9a8f7e6d5c4' }
@@ -60,17 +60,8 @@ describe('a setup saves its gateway', () => {
     const home = aHome()
     await setUp(home, 'codex --name work', gatewayOne)
     expect((await setUp(home, 'codex', gatewayOne)).json).toMatchObject({ changed: false })
-    const other = { REPOINT_API_KEY: keys.two }
-    const args = [
-      'codex',
-      '--no-verify',
-      '--model',
-      'gpt-5.5',
-      '--base-url',
-      gatewayOne.url,
-      '--yes',
-    ]
-    await runInProcess(home, args, { env: other })
+    const target = { url: gatewayOne.url, key: keys.two }
+    await setUp(home, 'codex --no-verify --model gpt-5.5', target)
     const { list } = await gateways(home)
     expect(list).toMatchObject([{ name: 'work', key: '....d5c4', proven: null }])
     expect(list).toHaveLength(1)
@@ -127,8 +118,7 @@ describe('a setup saves its gateway', () => {
       for (const changed of [true, false]) {
         const { status, json } = await trySetUp(home, ['codex', ...flags], gatewayOne)
         expect({ status, json }).toMatchObject({ status: 0, json: { changed } })
-        const { warnings } = json as { warnings: { code: string }[] }
-        const codes = warnings.map((warning) => warning.code)
+        const codes = (json['warnings'] as { code: string }[]).map(({ code }) => code)
         expect(codes.filter((code) => /gateway|record/.test(code))).toEqual(['gateway-not-saved'])
         expect(home.text(list)).toBe('broken')
       }
@@ -183,9 +173,7 @@ describe('forget', () => {
   })
 
   test('refuses a gateway and runs in one command', async () => {
-    expect(await runInProcess(aHome(), ['forget', 'work', '--all', '--json'])).toMatchObject({
-      status: 2,
-    })
+    expect((await runInProcess(aHome(), ['forget', 'work', '--all', '--json'])).status).toBe(2)
   })
 })
 
@@ -196,10 +184,8 @@ describe('gateways rename and remove', () => {
     await setUp(home, 'claude --name two', gatewayTwo)
     await runInProcess(home, ['folder', 'one'])
 
-    const { status, json } = await runInProcess(home, [
-      ...['gateways', 'rename', 'one', 'office', '--json'],
-    ])
-    expect({ status, json }).toMatchObject({
+    const renamed = await runHere(home, ['gateways', 'rename', 'one', 'office'])
+    expect(renamed).toMatchObject({
       status: 0,
       json: { action: 'rename', changed: true, saved: 'office', baseUrl: gatewayOne.url },
     })
@@ -207,8 +193,8 @@ describe('gateways rename and remove', () => {
       { name: 'two', clients: ['claude'] },
       { name: 'office', clients: ['codex'] },
     ])
-    const { json: folders } = await runInProcess(home, ['folder', '--json'])
-    expect(folders).toMatchObject({ here: { gateway: 'office' } })
+    const { json } = await runHere(home, ['folder'])
+    expect(json).toMatchObject({ here: { gateway: 'office' } })
   })
 
   test.each([
@@ -233,9 +219,8 @@ describe('gateways rename and remove', () => {
     await setUp(home, 'codex --name one', gatewayOne)
     expect(await runInProcess(home, ['gateways', 'remove', 'one'])).toMatchObject({ status: 2 })
     expect(home.text(list)).toContain(keys.one)
-    expect(await runInProcess(home, ['gateways', 'remove', 'one', '--yes'])).toMatchObject({
-      status: 0,
-    })
+    const { status } = await runInProcess(home, ['gateways', 'remove', 'one', '--yes'])
+    expect(status).toBe(0)
     expect(existsSync(home.at(list))).toBe(false)
   })
 
