@@ -103,8 +103,10 @@ function only(...protocols: readonly Route[]): Fault['answer'] {
   return ({ route }) => (route === 'list' || protocols.includes(route!) ? undefined : noRoute)
 }
 
-/** The client has none of the protocols of this gateway, or cannot send the key as it wants it. */
-const cannot: Expected = { status: 5, blames: 'model' }
+/** The clients have none of the protocols of this gateway, or cannot send the key as it wants it. */
+const cannot = (...names: readonly Command[]): Fault['except'] =>
+  Object.fromEntries(names.map((name) => [name, { status: 5, blames: 'model' }]))
+const runAndSetup = (client: 'codex' | 'claude') => [client, `run ${client}`] as const
 
 const faults: Readonly<Record<string, Fault>> = {
   none: { answer: () => undefined, expected: works },
@@ -152,35 +154,23 @@ const faults: Readonly<Record<string, Fault>> = {
     answer: only('messages'),
     expected: works,
     // Codex speaks responses only, Cursor chat only, and Copilot both.
-    except: { codex: cannot, 'run codex': cannot, copilot: cannot, editor: cannot },
+    except: cannot(...runAndSetup('codex'), 'copilot', 'editor'),
   },
   'only chat': {
     answer: only('chat'),
     expected: works,
     // doctor asks over the protocol in the files: that of a setup before the fault.
-    except: {
-      codex: cannot,
-      claude: cannot,
-      'run codex': cannot,
-      'run claude': cannot,
-      doctor: cannot,
-    },
+    except: cannot(...runAndSetup('codex'), ...runAndSetup('claude'), 'doctor'),
   },
   'only responses': {
     answer: only('responses'),
     expected: works,
-    except: { claude: cannot, 'run claude': cannot, editor: cannot },
+    except: cannot(...runAndSetup('claude'), 'editor'),
   },
   'only messages': {
     answer: only('messages'),
     expected: works,
-    except: {
-      codex: cannot,
-      'run codex': cannot,
-      copilot: cannot,
-      editor: cannot,
-      doctor: cannot,
-    },
+    except: cannot(...runAndSetup('codex'), 'copilot', 'editor', 'doctor'),
   },
   'a root without /v1, and no list': {
     routes: { '/chat/completions': 'chat', '/responses': 'responses' },
@@ -199,10 +189,7 @@ const faults: Readonly<Record<string, Fault>> = {
     expected: works,
     // They send the key as Authorization or x-api-key only. doctor asks as the files say, from before the fault.
     except: {
-      claude: cannot,
-      'run claude': cannot,
-      copilot: cannot,
-      editor: cannot,
+      ...cannot(...runAndSetup('claude'), 'copilot', 'editor'),
       doctor: { status: 3, blames: 'key' },
     },
   },

@@ -164,13 +164,8 @@ test.each(terminals.filter(([name]) => name !== '100 columns' && name !== 'a dum
   '%s: leaves out a client that the gateway rejects, and sets up the others',
   async (_, columns, env) => {
     const message = 'This plan is currently only available for Coding Agents such as Claude Code.'
-    const picky = await withGateway(
-      {
-        key: canary,
-        faults: [{ status: 403, message, route: 'responses' }],
-      },
-      onTestFinished,
-    )
+    const faults = [{ status: 403, message, route: 'responses' as const }]
+    const picky = await withGateway({ key: canary, faults }, onTestFinished)
     const home = homeWith({ claude: '2.1.330' })
     const script = '[ "$1" = --version ] && echo codex-cli 0.169.0 && exit\necho 403 >&2\nexit 1'
     home.put('bin/codex', `#!/bin/sh\n${script}\n`, 0o755)
@@ -228,11 +223,7 @@ test('asks for no model of a client whose protocol the gateway lacks', async () 
   }))
   const chatOnly = await withGateway({ key: canary, models }, onTestFinished)
   const home = homeWith({ codex: 'codex-cli 0.169.0', opencode: '1.18.34' })
-  const env = {
-    PATH: pathOf(home),
-    REPOINT_BASE_URL: chatOnly.url,
-    REPOINT_API_KEY: canary,
-  }
+  const env = { PATH: pathOf(home), REPOINT_BASE_URL: chatOnly.url, REPOINT_API_KEY: canary }
   const run = askInProcess(home, [], { env })
   await run.shows(`❯ ${chatOnly.url}`)
   run.type(keys.enter)
