@@ -1,3 +1,4 @@
+import { cpSync, rmSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { clientRows } from '../../src/clients/list.ts'
 import { formatOf } from '../../src/edits/format.ts'
@@ -102,14 +103,17 @@ describe.each(clientRows.map(({ id }) => id))('%s', (client) => {
     ['a used home', livedInHome(client)],
   ])('in %s, a foreign setting never blocks the undo of ours', async (_, files) => {
     const original = aHome(files).snapshot()
-    const sample = await aClientHome(client, files)
-    const cases = writtenFiles(sample).flatMap((file) =>
-      combinationsOf(additionsTo(sample, file)).map((additions) => ({ file, additions })),
+    const home = await aClientHome(client, files)
+    const cases = writtenFiles(home).flatMap((file) =>
+      combinationsOf(additionsTo(home, file)).map((additions) => ({ file, additions })),
     )
+    const copy = aHome()
+    cpSync(home.path, copy.path, { recursive: true })
 
     for (const { file, additions } of cases) {
       const place = `${file.name} ${additions.join(' and ')}`
-      const home = await aClientHome(client, files)
+      rmSync(home.path, { recursive: true })
+      cpSync(copy.path, home.path, { recursive: true })
       for (const addition of additions) add(home, file, addition)
       const changed = home.snapshot()
 
