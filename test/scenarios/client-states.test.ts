@@ -1,14 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, readdirSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { chmodSync, cpSync, readdirSync, rmSync } from 'node:fs'
+import { basename } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import { main } from '../../src/cli.ts'
 import { errorCodes, isErrorCode } from '../../src/error-codes.ts'
 import { UserError } from '../../src/errors.ts'
 import type { AskChoice, Platform } from '../../src/platform/platform.ts'
+import { aServer, key as checkedKey, goodGateway, sendJson } from '../gateway/forged.ts'
 import { clientStates, type Effect, type StateOfClient } from '../support/client-states.ts'
-import { withGateway } from '../support/gateway.ts'
+import { fixtureCatalog, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { platformIn, runInProcess } from '../support/in-process.ts'
+import { platformIn } from '../support/in-process.ts'
 import { asOrdinaryUser } from '../support/ordinary-user.ts'
 import { notAsRoot } from '../support/world.ts'
 
@@ -19,6 +21,18 @@ import { notAsRoot } from '../support/world.ts'
 
 const key = 'sk-canary-states-6a5b4c3d2e1f0a9b'
 const gateway = await withGateway({ key })
+const list = { data: fixtureCatalog.map(({ id }) => ({ id })) }
+/** `check` asks it for every client. It only answers, which takes less time than to judge each request. */
+const checked = await aServer(
+  (request, response) =>
+    request.method === 'GET' ? sendJson(response, 200, list) : goodGateway(request, response),
+  { onTestFinished: afterAll },
+)
+
+/** The home of all tests: the records of repoint have its path. */
+const home = aHome({}, afterAll)
+/** What the home has after the setup of a client. */
+const setUpHomes = new Map<string, Home>()
 
 const keepsWorking: readonly Effect[] = ['works', 'works-differently', 'cannot-be-set-up']
 
@@ -51,12 +65,11 @@ const versions: Readonly<Record<string, string>> = {
 }
 
 /** Runs a command as an ordinary user, in this process. */
-function repoint(home: Home, place: Place, ...args: readonly string[]) {
-  return runAs(home, place, args)
+function repoint(place: Place, ...args: readonly string[]) {
+  return runAs(place, args)
 }
 
 async function runAs(
-  home: Home,
   { env = {}, cwd = '', fileCalls }: Place,
   args: readonly string[],
   terminal: { canAsk: boolean; columns?: number; ask?: Partial<Platform['ask']> } = {
@@ -65,12 +78,17 @@ async function runAs(
 ) {
   const platform = platformIn(home, { env: { PATH: home.at('bin'), ...env }, cwd: home.at(cwd) })
   const user = { ...platform, ...notAsRoot(platform) }
+  const run: Platform['processes']['run'] = async (program) => {
+    const stdout = `${versions[basename(program)]}\n`
+    return { reason: 'exited', exitStatus: 0, stdout, stderr: '' }
+  }
   let stdout = ''
   let stderr = ''
   const status = await main(
     {
       ...user,
       files: { ...asOrdinaryUser(user.files, home.path), ...fileCalls },
+      processes: { ...user.processes, run },
       runInForeground: async () => ({ reason: 'exited', exitStatus: 0 }),
       ask: { ...user.ask, ...terminal.ask },
       terminal: {
@@ -117,28 +135,25 @@ function commandsIn(hint: string): readonly (readonly string[])[] {
   return commands.filter((words) => !words.some((word) => /^[A-Z]{2,}$/.test(word)))
 }
 
-/** Types the cures of a state, each in a copy of it. Returns those that neither succeed nor change what status says. */
+/** Types the cures of a state, each in that state. Returns those that neither succeed nor change what status says. */
 async function uselessCures(
   state: StateOfClient,
   place: Place,
-  { home, hints, status }: { home: Home; hints: readonly string[]; status: string },
-  whenFinished: (work: () => void) => unknown,
+  { hints, status }: { hints: readonly string[]; status: string },
 ): Promise<readonly string[]> {
   const useless: string[] = []
   const commands = new Map(hints.flatMap(commandsIn).map((words) => [words.join(' '), words]))
   for (const [cure, typed] of commands) {
-    const copy = await aHomeIn(state, whenFinished)
-    const [program, ...args] = typed.map((word) =>
-      word.replace(home.path, copy.path).replace(/^~\//, `${copy.path}/`),
-    )
+    await enter(state)
+    const [program, ...args] = typed.map((word) => word.replace(/^~\//, `${home.path}/`))
     let output = ''
     if (program === 'chmod') spawnSync('/bin/chmod', args)
     else {
-      const { status: code, stderr } = await repoint(copy, place, ...args, ...answers(args, state))
+      const { status: code, stderr } = await repoint(place, ...args, ...answers(args, state))
       if (code === 0) continue
       output = stderr
     }
-    const isSame = (await reported(copy, place, 'status', state.client)) === status
+    const isSame = (await reported(place, 'status', state.client)) === status
     if (isSame) useless.push(`${cure}: ${output}`)
   }
   return useless
@@ -164,12 +179,12 @@ function answers(
  * The exit status of a command, then what it reports about the client and about this machine: its errors, and its
  * warnings with a `~`.
  */
-async function reported(home: Home, place: Place, ...args: readonly string[]): Promise<string> {
-  return (await report(home, place, args)).text
+async function reported(place: Place, ...args: readonly string[]): Promise<string> {
+  return (await report(place, args)).text
 }
 
-async function report(home: Home, place: Place, args: readonly string[]) {
-  const { status, stdout } = await repoint(home, place, ...args, '--json')
+async function report(place: Place, args: readonly string[]) {
+  const { status, stdout } = await repoint(place, ...args, '--json')
   const document = JSON.parse(stdout) as Document
   const { error, clients = [], warnings = [], checks = [] } = document
   const ofMachine = args[0] === 'status' ? warnings : []
@@ -188,10 +203,10 @@ async function report(home: Home, place: Place, args: readonly string[]) {
 }
 
 /** How guided setup lists the client: what its line or the error says if it cannot be selected. */
-async function listed(home: Home, place: Place, client: string): Promise<string> {
+async function listed(place: Place, client: string): Promise<string> {
   let choices: readonly AskChoice[] = []
   const env = { ...place.env, REPOINT_BASE_URL: gateway.url, REPOINT_API_KEY: key }
-  const { stderr } = await runAs(home, { ...place, env }, [], {
+  const { stderr } = await runAs({ ...place, env }, [], {
     canAsk: true,
     columns: 1000,
     ask: {
@@ -211,24 +226,21 @@ async function listed(home: Home, place: Place, client: string): Promise<string>
   return choice.disabled === undefined ? 'offered' : choice.name
 }
 
-/** A home in this state, which is removed although it may have folders that nobody can list. */
-async function aHomeIn(
-  { client, files, change }: StateOfClient,
-  whenFinished: (work: () => void) => unknown,
-): Promise<Home> {
-  const home = aHome({ 'work/.keep': '' }, (remove) =>
-    whenFinished(() => {
-      for (const name of readdirSync(home.path, { recursive: true, encoding: 'utf8' }))
-        if (!name.endsWith('loop')) tryChmod(home.at(name))
-      remove()
-    }),
-  )
-  home.put(`bin/${client}`, `#!/bin/sh\necho "${versions[client]}"\n`, 0o755)
+/** Gives the home this state, whatever it was before. */
+async function enter({ client, files, change }: StateOfClient): Promise<void> {
+  empty()
+  home.put('work/.keep', '')
+  home.put(`bin/${client}`, '', 0o755)
   const scene = { home, url: gateway.url, key }
-  if (files === undefined) await setUpOnce(home, client)
+  if (files === undefined) await setUpOnce(client)
   else for (const [name, content] of Object.entries(files(scene))) home.put(name, content, 0o600)
   change?.(scene)
-  return home
+}
+
+/** Removes everything in the home, although it may have folders that nobody can list. */
+function empty(): void {
+  for (const name of home.everything()) if (!name.endsWith('loop')) tryChmod(home.at(name))
+  for (const name of readdirSync(home.path)) rmSync(home.at(name), { recursive: true })
 }
 
 function tryChmod(path: string): void {
@@ -239,13 +251,23 @@ function tryChmod(path: string): void {
   }
 }
 
-async function setUpOnce(home: Home, client: string): Promise<void> {
+async function setUpOnce(client: string): Promise<void> {
+  const done = setUpHomes.get(client)
+  if (done !== undefined) {
+    cpSync(done.path, home.path, { recursive: true, preserveTimestamps: true })
+    return
+  }
+
   const model = client === 'claude' ? [] : ['--model', 'gpt-5.6-sol']
   const words = [client, '--no-verify', '--name', 'work', '--base-url', gateway.url, '--yes']
-  const { status, stdout } = await runInProcess(home, [...words, ...model, '--json'], {
-    env: { REPOINT_API_KEY: key, PATH: home.at('bin') },
-  })
+  const { status, stdout } = await repoint(
+    { env: { REPOINT_API_KEY: key } },
+    ...[...words, ...model, '--json'],
+  )
   expect([status, JSON.parse(stdout)['error']]).toEqual([0, undefined])
+  const copy = aHome({}, afterAll)
+  cpSync(home.path, copy.path, { recursive: true, preserveTimestamps: true })
+  setUpHomes.set(client, copy)
 }
 
 /** What a command says that stops with this code, or that works. */
@@ -261,7 +283,7 @@ function isTelling({ client, state, code }: StateOfClient): boolean {
 }
 
 describe('a client', () => {
-  test.for(clientStates)('$client: $state', async (state, { onTestFinished }) => {
+  test.for(clientStates)('$client: $state', async (state) => {
     const {
       client,
       effect,
@@ -279,14 +301,14 @@ describe('a client', () => {
       Object.entries(state.env ?? {}).map(([name, value]) => [name, value === 'KEY' ? key : value]),
     )
     const place: Place = {
-      env: { ...env, GATEWAY_KEY: key },
+      env: { ...env, GATEWAY_KEY: key, CHECKED_KEY: checkedKey },
       ...(cwd === undefined ? {} : { cwd }),
       ...(fileCalls === undefined ? {} : { fileCalls }),
     }
-    const home = await aHomeIn(state, onTestFinished)
+    await enter(state)
     const hints = new Set<string>()
     const tell = async (...args: readonly string[]) => {
-      const { text, hints: more } = await report(home, place, args)
+      const { text, hints: more } = await report(place, args)
       for (const hint of more) hints.add(hint)
       return text
     }
@@ -301,22 +323,16 @@ describe('a client', () => {
     const dryRun = await tell(...setUp, '--dry-run')
     const offDry = await tell('off', client, '--dry-run')
     const launch = await repoint(
-      home,
       place,
       ...['run', ...(state.files ? gatewayFlags : [])],
       ...(client.startsWith('claude') ? [] : ['--model', 'gpt-5.6-sol']),
       ...['--no-verify', '--', client, ...(client === 'cline' ? ['say hi there'] : [])],
     )
-    const checkArgs = ['check', gateway.url, '--key-env', 'GATEWAY_KEY', '--timeout', '60']
+    const checkArgs = ['check', `http://127.0.0.1:${checked.port}`, '--key-env', 'CHECKED_KEY']
     const check = isTelling(state) ? await tell(...checkArgs) : undefined
-    const line = await listed(home, place, client)
+    const line = await listed(place, client)
     const written = await tell(...setUp)
-    const useless = await uselessCures(
-      state,
-      place,
-      { home, hints: [...hints], status },
-      onTestFinished,
-    )
+    const useless = await uselessCures(state, place, { hints: [...hints], status })
 
     const isError = !keepsWorking.includes(effect)
     const own = code === undefined ? [] : [isError ? code : `~${code}`]
