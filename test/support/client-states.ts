@@ -3,6 +3,7 @@
  * test/scenarios/client-states.test.ts asks every command about each of them.
  */
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import type { Files } from '../../src/platform/platform.ts'
 import type { Given, Home } from './home.ts'
 
@@ -102,15 +103,27 @@ const editJson = (path: string, change: (value: any) => void, mode?: number) => 
   change(value)
   scene.home.put(path, JSON.stringify(value, null, 2), mode)
 }
+/** Sets a member of a JSON file. Undefined removes it. */
+const setMember = (file: string, path: string, member: unknown) =>
+  editJson(file, (value) => {
+    const steps = path.split('.')
+    const last = steps.pop()!
+    steps.reduce((table, step) => table[step], value)[last] = member
+  })
+/** The command starts in a folder with these files. */
+const inFolder = (files: Readonly<Record<string, string>>) => ({
+  change: ({ home }: Scene) => {
+    for (const [name, text] of Object.entries(files)) home.put(`work/${name}`, text)
+  },
+  cwd: 'work',
+  also: ['folder-settings'],
+})
 const loop =
   (path: string) =>
   ({ home }: Scene) => {
     rmSync(home.at(path), { force: true })
     symlinkSync('loop-b', home.at(path))
-    symlinkSync(
-      path.split('/').at(-1)!,
-      home.at(`${path.split('/').slice(0, -1).join('/')}/loop-b`),
-    )
+    symlinkSync(basename(path), home.at(`${dirname(path)}/loop-b`))
   }
 const bom = '\ufeff'
 const utf16 =
@@ -122,14 +135,65 @@ const utf16 =
     )
   }
 
-/** A config.toml with one provider, as people and other tools write it. */
-function codexHome(
-  lines: string,
-  { authJson, model = 'gpt-5.6-sol' }: { authJson?: string; model?: string } = {},
-) {
-  return ({ url }: Omit<Scene, 'home'>): Record<string, Given> => ({
-    [toml]: `model = "${model}"\nmodel_provider = "custom"\n\n[model_providers.custom]\nname = "custom"\nbase_url = "${url}/v1"\nwire_api = "responses"\n${lines}`,
-    ...(authJson === undefined ? {} : { [auth]: authJson }),
+const allStop = { setup: 'stops', run: 'stops', off: 'stops' } as const
+const keyLeft = { effect: 'goes-elsewhere', code: 'client-key-left', also: ['drifted'] } as const
+const unanswered = (code: string) =>
+  ({ effect: 'gets-no-answer', code, also: ['drifted'] }) as const
+
+type Row = Omit<StateOfClient, 'client'>
+
+/** A file that nobody can read, whatever is in it. */
+function unreadableStates(file: string, name: string): readonly Row[] {
+  const unreadable = { effect: 'does-not-start', ...allStop } as const
+  const conflict = { ...unreadable, code: 'config-conflict' }
+  return [
+    { state: `${name} is a folder`, change: folder(file), ...conflict },
+    { state: `${name} is a loop of links`, change: loop(file), ...conflict },
+    {
+      state: `${name} with mode 000`,
+      change: chmod(file, 0),
+      ...unreadable,
+      code: 'not-permitted',
+    },
+  ]
+}
+
+/** What is alike for each client whose address is in `file`. */
+function usualStates(client: string, file: string): readonly Row[] {
+  const name = basename(file)
+  const dead = 'http://127.0.0.1:9'
+  return [
+    { state: 'as repoint wrote it', effect: 'works' },
+    { state: `${name} with a byte order mark`, change: prepend(file, bom), effect: 'works' },
+    ...unreadableStates(file, name),
+    { state: `${name} read-only`, change: chmod(file, 0o400), effect: 'works' },
+    {
+      state: "repoint's state folder read-only",
+      change: chmod('.local/state/repoint', 0o500),
+      effect: 'works',
+      off: 'not-permitted',
+      guided: 'refuses',
+      machine: '~not-permitted',
+    },
+    {
+      state: 'a dead proxy',
+      env: { HTTP_PROXY: dead },
+      effect: 'gets-no-answer',
+      code: `${client}-proxy`,
+    },
+    {
+      state: 'a dead proxy that NO_PROXY bypasses',
+      env: { HTTP_PROXY: dead, NO_PROXY: '127.0.0.1' },
+      effect: 'works',
+    },
+  ]
+}
+
+/** A config.toml with one provider, as people and other tools write it. `<key>` stands for the key. */
+function codexHome(lines: string, { authJson }: { authJson?: string } = {}) {
+  return ({ url, key }: Omit<Scene, 'home'>): Record<string, Given> => ({
+    [toml]: `model = "gpt-5.6-sol"\nmodel_provider = "custom"\n\n[model_providers.custom]\nname = "custom"\nbase_url = "${url}/v1"\nwire_api = "responses"\n${lines.replace('<key>', key)}`,
+    ...(authJson === undefined ? {} : { [auth]: authJson.replace('<key>', key) }),
   })
 }
 /** A JSON web token without a meaning. */
@@ -141,7 +205,7 @@ const chatgpt =
 function unwritableStates(
   files: NonNullable<StateOfClient['files']>,
   { folder: name, whole }: { folder: string; whole: Effect },
-): readonly Omit<StateOfClient, 'client'>[] {
+): readonly Row[] {
   const full = { freeBytes: () => 0 }
   const lock = ({ home }: Scene) =>
     home.put('.local/state/repoint/lock/a-holder-of-another-version', '')
@@ -207,25 +271,21 @@ function unwritableStates(
   ]
 }
 
-const codexStates: readonly Omit<StateOfClient, 'client'>[] = [
-  { state: 'as repoint wrote it', effect: 'works' },
+const codexStates: readonly Row[] = [
+  ...usualStates('codex', toml),
   {
     state: 'config.toml broken',
     change: put(toml, 'model = '),
     effect: 'does-not-start',
     code: 'codex-config-invalid',
-    setup: 'stops',
-    run: 'stops',
-    off: 'stops',
+    ...allStop,
   },
   {
     state: 'config.toml with a key set twice',
     change: append(toml, '\n[model_providers.gateway]\nname = "x"\n'),
     effect: 'does-not-start',
     code: 'codex-config-invalid',
-    setup: 'stops',
-    run: 'stops',
-    off: 'stops',
+    ...allStop,
   },
   {
     state: 'config.toml with a wrong type',
@@ -236,55 +296,20 @@ const codexStates: readonly Omit<StateOfClient, 'client'>[] = [
   {
     state: 'config.toml empty',
     change: put(toml, ''),
-    effect: 'goes-elsewhere',
-    code: 'client-key-left',
-    also: ['drifted'],
+    ...keyLeft,
   },
   {
     state: 'config.toml missing',
     change: remove(toml),
-    effect: 'goes-elsewhere',
-    code: 'client-key-left',
-    also: ['drifted'],
+    ...keyLeft,
   },
-  {
-    state: 'config.toml is a folder',
-    change: folder(toml),
-    effect: 'does-not-start',
-    code: 'config-conflict',
-    setup: 'stops',
-    run: 'stops',
-    off: 'stops',
-  },
-  {
-    state: 'config.toml is a loop of links',
-    change: loop(toml),
-    effect: 'does-not-start',
-    code: 'config-conflict',
-    setup: 'stops',
-    run: 'stops',
-    off: 'stops',
-  },
-  { state: 'config.toml with a byte order mark', change: prepend(toml, bom), effect: 'works' },
   {
     state: 'config.toml in UTF-16',
     change: utf16(toml),
     effect: 'does-not-start',
     code: 'config-invalid',
-    setup: 'stops',
-    run: 'stops',
-    off: 'stops',
+    ...allStop,
   },
-  {
-    state: 'config.toml with mode 000',
-    change: chmod(toml, 0),
-    effect: 'does-not-start',
-    code: 'not-permitted',
-    setup: 'stops',
-    run: 'stops',
-    off: 'stops',
-  },
-  { state: 'config.toml read-only', change: chmod(toml, 0o400), effect: 'works' },
   {
     state: '~/.codex read-only',
     change: chmod('.codex', 0o500),
@@ -294,40 +319,24 @@ const codexStates: readonly Omit<StateOfClient, 'client'>[] = [
     off: 'stops',
   },
   {
-    state: "repoint's state folder read-only",
-    change: chmod('.local/state/repoint', 0o500),
-    effect: 'works',
-    off: 'not-permitted',
-    guided: 'refuses',
-    machine: '~not-permitted',
-  },
-  {
     state: 'auth.json removed',
     change: remove(auth),
-    effect: 'gets-no-answer',
-    code: 'codex-no-key',
-    also: ['drifted'],
+    ...unanswered('codex-no-key'),
   },
   {
     state: 'auth.json empty',
     change: put(auth, ''),
-    effect: 'gets-no-answer',
-    code: 'codex-auth-unreadable',
-    also: ['drifted'],
+    ...unanswered('codex-auth-unreadable'),
   },
   {
     state: 'auth.json with a byte order mark',
     change: prepend(auth, bom),
-    effect: 'gets-no-answer',
-    code: 'codex-auth-unreadable',
-    also: ['drifted'],
+    ...unanswered('codex-auth-unreadable'),
   },
   {
     state: 'auth.json with a line break in its key',
     change: put(auth, '{"OPENAI_API_KEY":"sk-a\\nb"}', 0o600),
-    effect: 'gets-no-answer',
-    code: 'codex-auth-unreadable',
-    also: ['drifted'],
+    ...unanswered('codex-auth-unreadable'),
   },
   {
     state: 'auth.json open to others',
@@ -344,40 +353,28 @@ const codexStates: readonly Omit<StateOfClient, 'client'>[] = [
   {
     state: 'auth.json with a ChatGPT login',
     change: put(auth, chatgpt, 0o600),
-    effect: 'gets-no-answer',
-    code: 'codex-login',
-    also: ['drifted'],
+    ...unanswered('codex-login'),
   },
   {
     state: 'auth.json with the key, tokens and no mode',
-    change: editJson(auth, (value) => {
-      value.tokens = { id_token: idToken, access_token: 'a', refresh_token: 'r' }
-    }),
+    change: setMember(auth, 'tokens', { id_token: idToken, access_token: 'a', refresh_token: 'r' }),
     effect: 'works',
   },
   {
     state: 'auth.json with the key and tokens that Codex does not accept',
-    change: editJson(auth, (value) => {
-      value.tokens = { id_token: 'a.b.c', access_token: 'a', refresh_token: 'r' }
-    }),
-    effect: 'gets-no-answer',
-    code: 'codex-auth-unreadable',
-    also: ['drifted'],
+    change: setMember(auth, 'tokens', { id_token: 'a.b.c', access_token: 'a', refresh_token: 'r' }),
+    ...unanswered('codex-auth-unreadable'),
   },
   {
     state: 'auth.json with the key, tokens and the mode chatgpt',
     change: editJson(auth, (value) => {
       Object.assign(value, { auth_mode: 'chatgpt', tokens: { access_token: 'a.b.c' } })
     }),
-    effect: 'gets-no-answer',
-    code: 'codex-login',
-    also: ['drifted'],
+    ...unanswered('codex-login'),
   },
   {
     state: 'a foreign member in auth.json',
-    change: editJson(auth, (value) => {
-      value.note = 'mine'
-    }),
+    change: setMember(auth, 'note', 'mine'),
     effect: 'works',
   },
   {
@@ -460,9 +457,7 @@ const codexStates: readonly Omit<StateOfClient, 'client'>[] = [
   {
     state: 'our key at another address',
     change: replace(toml, /^base_url = .*/m, 'base_url = "http://127.0.0.1:9/v1"'),
-    effect: 'goes-elsewhere',
-    code: 'client-key-left',
-    also: ['drifted'],
+    ...keyLeft,
   },
   {
     state: 'a variable with another key',
@@ -488,39 +483,19 @@ const codexStates: readonly Omit<StateOfClient, 'client'>[] = [
     effect: 'works',
   },
   {
-    state: 'a dead proxy',
-    env: { HTTP_PROXY: 'http://127.0.0.1:9' },
-    effect: 'gets-no-answer',
-    code: 'codex-proxy',
-  },
-  {
-    state: 'a dead proxy that NO_PROXY bypasses',
-    env: { HTTP_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1' },
-    effect: 'works',
-  },
-  {
     state: 'a project with another provider',
-    change: ({ home }) => {
-      home.put('work/.git/HEAD', '')
-      home.put(
-        'work/.codex/config.toml',
+    ...inFolder({
+      '.git/HEAD': '',
+      '.codex/config.toml':
         'model_provider = "x"\nopenai_base_url = "http://127.0.0.1:9/v1"\n[model_providers.x]\nname = "X"\nbase_url = "http://127.0.0.1:9/v1"\n',
-      )
-    },
-    cwd: 'work',
+    }),
     effect: 'works',
-    also: ['folder-settings'],
   },
   {
     state: 'a project with another model',
-    change: ({ home }) => {
-      home.put('work/.git/HEAD', '')
-      home.put('work/.codex/config.toml', 'model = "gpt-nowhere"\n')
-    },
-    cwd: 'work',
+    ...inFolder({ '.git/HEAD': '', '.codex/config.toml': 'model = "gpt-nowhere"\n' }),
     effect: 'works-differently',
     code: 'codex-project-config',
-    also: ['folder-settings'],
   },
   {
     state: 'a model that the gateway does not have',
@@ -542,29 +517,26 @@ const codexStates: readonly Omit<StateOfClient, 'client'>[] = [
   },
   {
     state: 'a token in the table, by hand',
-    files: ({ url, key }) => codexHome(`experimental_bearer_token = "${key}"\n`)({ url, key }),
+    files: codexHome('experimental_bearer_token = "<key>"\n'),
     effect: 'works',
   },
   {
     state: 'a token in the table next to a ChatGPT login, as cc-switch writes it',
-    files: ({ url, key }) =>
-      codexHome(`experimental_bearer_token = "${key}"\nrequires_openai_auth = true\n`, {
-        authJson: chatgpt,
-      })({ url, key }),
+    files: codexHome('experimental_bearer_token = "<key>"\nrequires_openai_auth = true\n', {
+      authJson: chatgpt,
+    }),
     effect: 'works',
   },
   {
     state: 'auth.command',
-    files: ({ url, key }) =>
-      codexHome(`auth = { command = "/bin/echo", args = ["${key}"] }\n`)({ url, key }),
+    files: codexHome('auth = { command = "/bin/echo", args = ["<key>"] }\n'),
     effect: 'works',
   },
   {
     state: 'auth.command next to requires_openai_auth',
-    files: ({ url, key }) =>
-      codexHome(
-        `requires_openai_auth = true\nauth = { command = "/bin/echo", args = ["${key}"] }\n`,
-      )({ url, key }),
+    files: codexHome(
+      'requires_openai_auth = true\nauth = { command = "/bin/echo", args = ["<key>"] }\n',
+    ),
     effect: 'does-not-start',
     code: 'codex-auth-combined',
     setup: 'stops',
@@ -584,39 +556,29 @@ const codexStates: readonly Omit<StateOfClient, 'client'>[] = [
   },
   {
     state: 'env_key not set, next to a token',
-    files: ({ url, key }) =>
-      codexHome(`env_key = "MY_KEY"\nexperimental_bearer_token = "${key}"\n`)({ url, key }),
+    files: codexHome('env_key = "MY_KEY"\nexperimental_bearer_token = "<key>"\n'),
     effect: 'does-not-start',
     code: 'codex-no-key',
   },
   {
     state: 'an Authorization header',
-    files: ({ url, key }) =>
-      codexHome(`http_headers = { Authorization = "Bearer ${key}" }\n`)({ url, key }),
+    files: codexHome('http_headers = { Authorization = "Bearer <key>" }\n'),
     effect: 'works',
   },
   {
     state: 'no key in the table and none asked for, at a server of this machine',
-    files: ({ url, key }) =>
-      codexHome('', { authJson: `{"OPENAI_API_KEY":"${key}"}` })({ url, key }),
+    files: codexHome('', { authJson: '{"OPENAI_API_KEY":"<key>"}' }),
     effect: 'works',
   },
   {
     state: 'a key in auth.json by hand',
-    files: ({ url, key }) =>
-      codexHome('requires_openai_auth = true\n', { authJson: `{"OPENAI_API_KEY":"${key}"}` })({
-        url,
-        key,
-      }),
+    files: codexHome('requires_openai_auth = true\n', { authJson: '{"OPENAI_API_KEY":"<key>"}' }),
     effect: 'works',
   },
   {
     state: 'a foreign provider named OpenAI',
     files: ({ url, key }) => ({
-      ...codexHome('requires_openai_auth = true\n', { authJson: `{"OPENAI_API_KEY":"${key}"}` })({
-        url,
-        key,
-      }),
+      [auth]: `{"OPENAI_API_KEY":"${key}"}`,
       [toml]: `model = "gpt-5.6-sol"\nmodel_provider = "custom"\n[model_providers.custom]\nname = "OpenAI"\nbase_url = "${url}/v1"\nwire_api = "responses"\nrequires_openai_auth = true\n`,
     }),
     effect: 'works-differently',
@@ -641,25 +603,28 @@ const codexStates: readonly Omit<StateOfClient, 'client'>[] = [
   {
     state: 'half undone: our key without an address',
     change: put(toml, 'model = "gpt-5.6-sol"\n'),
-    effect: 'goes-elsewhere',
-    code: 'client-key-left',
-    also: ['drifted'],
+    ...keyLeft,
   },
 ]
 
 const claudeByHand = (url: string, key: string) =>
   JSON.stringify({ env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: key } })
 
-const claudeStates: readonly Omit<StateOfClient, 'client'>[] = [
-  { state: 'as repoint wrote it', effect: 'works' },
+/** Variables of the shell that Claude Code prefers to its settings. */
+const shellVariables = (rows: readonly [string, Effect, name: string, value: string][]) =>
+  rows.map(([state, effect, name, value]) => ({
+    ...{ state, effect, code: 'claude-shell-variable' },
+    env: { [name]: value },
+  }))
+
+const claudeStates: readonly Row[] = [
+  ...usualStates('claude', settings),
   {
     state: 'settings.json broken',
     change: put(settings, '{"env": '),
     effect: 'does-not-start',
     code: 'claude-settings-skipped',
-    setup: 'stops',
-    off: 'stops',
-    run: 'stops',
+    ...allStop,
   },
   {
     state: 'settings.json empty',
@@ -680,64 +645,25 @@ const claudeStates: readonly Omit<StateOfClient, 'client'>[] = [
     code: 'claude-settings-skipped',
   },
   {
-    state: 'settings.json with a byte order mark',
-    change: prepend(settings, bom),
-    effect: 'works',
-  },
-  {
     state: 'settings.json in UTF-16',
     change: utf16(settings),
     effect: 'cannot-be-read',
     code: 'config-invalid',
-    setup: 'stops',
-    off: 'stops',
-    run: 'stops',
+    ...allStop,
   },
   {
     state: 'settings.json is a list',
     change: put(settings, '[]'),
     effect: 'does-not-start',
     code: 'claude-settings-skipped',
-    setup: 'stops',
-    off: 'stops',
-    run: 'stops',
+    ...allStop,
   },
   {
     state: 'settings.json with a wrong type',
-    change: editJson(settings, (value) => {
-      value.model = 5
-    }),
+    change: setMember(settings, 'model', 5),
     effect: 'does-not-start',
     code: 'claude-settings-skipped',
   },
-  {
-    state: 'settings.json is a folder',
-    change: folder(settings),
-    effect: 'does-not-start',
-    code: 'config-conflict',
-    setup: 'stops',
-    off: 'stops',
-    run: 'stops',
-  },
-  {
-    state: 'settings.json is a loop of links',
-    change: loop(settings),
-    effect: 'does-not-start',
-    code: 'config-conflict',
-    setup: 'stops',
-    off: 'stops',
-    run: 'stops',
-  },
-  {
-    state: 'settings.json with mode 000',
-    change: chmod(settings, 0),
-    effect: 'does-not-start',
-    code: 'not-permitted',
-    setup: 'stops',
-    off: 'stops',
-    run: 'stops',
-  },
-  { state: 'settings.json read-only', change: chmod(settings, 0o400), effect: 'works' },
   {
     state: '~/.claude read-only',
     change: chmod('.claude', 0o500),
@@ -746,21 +672,9 @@ const claudeStates: readonly Omit<StateOfClient, 'client'>[] = [
     off: 'stops',
   },
   {
-    state: "repoint's state folder read-only",
-    change: chmod('.local/state/repoint', 0o500),
-    effect: 'works',
-    off: 'not-permitted',
-    guided: 'refuses',
-    machine: '~not-permitted',
-  },
-  {
     state: 'the token removed',
-    change: editJson(settings, (value) => {
-      delete value.env.ANTHROPIC_AUTH_TOKEN
-    }),
-    effect: 'gets-no-answer',
-    code: 'key-missing',
-    also: ['drifted'],
+    change: setMember(settings, 'env.ANTHROPIC_AUTH_TOKEN', undefined),
+    ...unanswered('key-missing'),
   },
   {
     state: 'the token removed, with a login',
@@ -804,121 +718,71 @@ const claudeStates: readonly Omit<StateOfClient, 'client'>[] = [
   },
   {
     state: 'our key at another address',
-    change: editJson(settings, (value) => {
-      value.env.ANTHROPIC_BASE_URL = 'http://127.0.0.1:9'
-    }),
-    effect: 'goes-elsewhere',
-    code: 'client-key-left',
-    also: ['drifted'],
+    change: setMember(settings, 'env.ANTHROPIC_BASE_URL', 'http://127.0.0.1:9'),
+    ...keyLeft,
   },
   {
     state: 'another key',
-    change: editJson(settings, (value) => {
-      value.env.ANTHROPIC_AUTH_TOKEN = 'sk-canary-another-key-5d4c3b2a'
-    }),
+    change: setMember(settings, 'env.ANTHROPIC_AUTH_TOKEN', 'sk-canary-another-key-5d4c3b2a'),
     effect: 'works-differently',
     code: 'drifted',
   },
   {
     state: 'a second key in the settings',
-    change: editJson(settings, (value) => {
-      value.env.ANTHROPIC_API_KEY = 'sk-canary-second'
-    }),
+    change: setMember(settings, 'env.ANTHROPIC_API_KEY', 'sk-canary-second'),
     effect: 'goes-elsewhere',
     code: 'claude-api-key',
   },
   {
     state: 'a key helper',
-    change: editJson(settings, (value) => {
-      value.apiKeyHelper = 'echo sk-canary-helper'
-    }),
+    change: setMember(settings, 'apiKeyHelper', 'echo sk-canary-helper'),
     effect: 'goes-elsewhere',
     code: 'claude-api-key-helper',
   },
   {
     state: 'Bedrock in the settings',
-    change: editJson(settings, (value) => {
-      value.env.CLAUDE_CODE_USE_BEDROCK = '1'
-    }),
+    change: setMember(settings, 'env.CLAUDE_CODE_USE_BEDROCK', '1'),
     effect: 'goes-elsewhere',
     code: 'claude-service-switch',
   },
-  {
-    state: 'Bedrock in the shell',
-    env: { CLAUDE_CODE_USE_BEDROCK: '1' },
-    effect: 'goes-elsewhere',
-    code: 'claude-shell-variable',
-  },
-  {
-    state: 'Vertex in the shell',
-    env: { CLAUDE_CODE_USE_VERTEX: '1' },
-    effect: 'goes-elsewhere',
-    code: 'claude-shell-variable',
-  },
+  ...shellVariables([
+    ['Bedrock in the shell', 'goes-elsewhere', 'CLAUDE_CODE_USE_BEDROCK', '1'],
+    ['Vertex in the shell', 'goes-elsewhere', 'CLAUDE_CODE_USE_VERTEX', '1'],
+    ['ANTHROPIC_API_KEY in the shell', 'goes-elsewhere', 'ANTHROPIC_API_KEY', 'sk-canary-shell'],
+    ['ANTHROPIC_MODEL in the shell', 'works-differently', 'ANTHROPIC_MODEL', 'claude-nowhere'],
+    [
+      'a variable that stops Claude Code',
+      'does-not-start',
+      'CLAUDE_CODE_CLIENT_DATA_URL',
+      'http://127.0.0.1:9',
+    ],
+  ]),
   {
     state: 'ANTHROPIC_BASE_URL in the shell',
     env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' },
     effect: 'works',
   },
   {
-    state: 'ANTHROPIC_API_KEY in the shell',
-    env: { ANTHROPIC_API_KEY: 'sk-canary-shell' },
-    effect: 'goes-elsewhere',
-    code: 'claude-shell-variable',
-  },
-  {
-    state: 'ANTHROPIC_MODEL in the shell',
-    env: { ANTHROPIC_MODEL: 'claude-nowhere' },
-    effect: 'works-differently',
-    code: 'claude-shell-variable',
-  },
-  {
-    state: 'a variable that stops Claude Code',
-    env: { CLAUDE_CODE_CLIENT_DATA_URL: 'http://127.0.0.1:9' },
-    effect: 'does-not-start',
-    code: 'claude-shell-variable',
-  },
-  {
-    state: 'a dead proxy',
-    env: { HTTP_PROXY: 'http://127.0.0.1:9' },
-    effect: 'gets-no-answer',
-    code: 'claude-proxy',
-  },
-  {
-    state: 'a dead proxy that NO_PROXY bypasses',
-    env: { HTTP_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1' },
-    effect: 'works',
-  },
-  {
     state: 'a project with another address',
-    change: ({ home }) =>
-      home.put('work/.claude/settings.json', '{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:9"}}'),
-    cwd: 'work',
+    ...inFolder({ '.claude/settings.json': '{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:9"}}' }),
     guided: 'offers',
     effect: 'goes-elsewhere',
     code: 'claude-project-settings',
     setup: 'stops',
-    also: ['folder-settings'],
   },
   {
     state: 'a project with a harmless address of another kind',
-    change: ({ home }) =>
-      home.put(
-        'work/.claude/settings.json',
-        '{"env":{"CLAUDE_CODE_MODEL_CATALOG_URL":"http://127.0.0.1:9"}}',
-      ),
-    cwd: 'work',
+    ...inFolder({
+      '.claude/settings.json': '{"env":{"CLAUDE_CODE_MODEL_CATALOG_URL":"http://127.0.0.1:9"}}',
+    }),
     effect: 'works-differently',
     code: 'claude-project-settings',
-    also: ['folder-settings'],
   },
   {
     state: 'a project with another model',
-    change: ({ home }) => home.put('work/.claude/settings.json', '{"model":"claude-nowhere"}'),
-    cwd: 'work',
+    ...inFolder({ '.claude/settings.json': '{"model":"claude-nowhere"}' }),
     effect: 'works-differently',
     code: 'claude-project-settings',
-    also: ['folder-settings'],
   },
   {
     state: 'an empty CLAUDE_CONFIG_DIR',
@@ -979,85 +843,40 @@ const claudeStates: readonly Omit<StateOfClient, 'client'>[] = [
   },
   {
     state: 'settings by hand',
-    files: ({ url, key }) => ({
-      [settings]: claudeByHand(url, key),
-    }),
+    files: ({ url, key }) => ({ [settings]: claudeByHand(url, key) }),
     effect: 'works',
   },
   {
     state: 'half undone: our key without an address',
-    change: editJson(settings, (value) => {
-      delete value.env.ANTHROPIC_BASE_URL
-    }),
-    effect: 'goes-elsewhere',
-    code: 'client-key-left',
-    also: ['drifted'],
+    change: setMember(settings, 'env.ANTHROPIC_BASE_URL', undefined),
+    ...keyLeft,
   },
 ]
 
-const opencodeStates: readonly Omit<StateOfClient, 'client'>[] = [
-  { state: 'as repoint wrote it', effect: 'works' },
+const opencodeStates: readonly Row[] = [
+  ...usualStates('opencode', opencode),
   {
     state: 'opencode.json broken',
     change: put(opencode, '{"model": '),
     effect: 'does-not-start',
     code: 'opencode-config-invalid',
-    setup: 'stops',
-    run: 'stops',
-    off: 'stops',
+    ...allStop,
   },
   {
     state: 'opencode.json empty',
     change: put(opencode, ''),
-    effect: 'goes-elsewhere',
-    code: 'client-key-left',
-    also: ['drifted'],
+    ...keyLeft,
   },
   {
     state: 'opencode.json missing',
     change: remove(opencode),
-    effect: 'goes-elsewhere',
-    code: 'client-key-left',
-    also: ['drifted'],
+    ...keyLeft,
   },
   {
     state: 'opencode.json with a comment',
     change: prepend(opencode, '// mine\n'),
     effect: 'works',
   },
-  {
-    state: 'opencode.json with a byte order mark',
-    change: prepend(opencode, bom),
-    effect: 'works',
-  },
-  {
-    state: 'opencode.json is a folder',
-    change: folder(opencode),
-    effect: 'does-not-start',
-    code: 'config-conflict',
-    setup: 'stops',
-    run: 'stops',
-    off: 'stops',
-  },
-  {
-    state: 'opencode.json is a loop of links',
-    change: loop(opencode),
-    effect: 'does-not-start',
-    code: 'config-conflict',
-    setup: 'stops',
-    run: 'stops',
-    off: 'stops',
-  },
-  {
-    state: 'opencode.json with mode 000',
-    change: chmod(opencode, 0),
-    effect: 'does-not-start',
-    code: 'not-permitted',
-    setup: 'stops',
-    run: 'stops',
-    off: 'stops',
-  },
-  { state: 'opencode.json read-only', change: chmod(opencode, 0o400), effect: 'works' },
   {
     state: '~/.config/opencode read-only',
     change: chmod('.config/opencode', 0o500),
@@ -1067,19 +886,9 @@ const opencodeStates: readonly Omit<StateOfClient, 'client'>[] = [
     off: 'stops',
   },
   {
-    state: "repoint's state folder read-only",
-    change: chmod('.local/state/repoint', 0o500),
-    effect: 'works',
-    off: 'not-permitted',
-    guided: 'refuses',
-    machine: '~not-permitted',
-  },
-  {
     state: 'auth.json removed',
     change: remove(opencodeAuth),
-    effect: 'gets-no-answer',
-    code: 'opencode-no-key',
-    also: ['drifted'],
+    ...unanswered('opencode-no-key'),
   },
   {
     state: 'auth.json broken',
@@ -1091,9 +900,7 @@ const opencodeStates: readonly Omit<StateOfClient, 'client'>[] = [
   },
   {
     state: 'auth.json with another key',
-    change: editJson(opencodeAuth, (value) => {
-      value.gateway.key = 'sk-canary-another-key-5d4c3b2a'
-    }),
+    change: setMember(opencodeAuth, 'gateway.key', 'sk-canary-another-key-5d4c3b2a'),
     effect: 'works-differently',
     code: 'drifted',
   },
@@ -1118,18 +925,12 @@ const opencodeStates: readonly Omit<StateOfClient, 'client'>[] = [
   },
   {
     state: 'our key at another address',
-    change: editJson(opencode, (value) => {
-      value.provider.gateway.options.baseURL = 'http://127.0.0.1:9/v1'
-    }),
-    effect: 'goes-elsewhere',
-    code: 'client-key-left',
-    also: ['drifted'],
+    change: setMember(opencode, 'provider.gateway.options.baseURL', 'http://127.0.0.1:9/v1'),
+    ...keyLeft,
   },
   {
     state: 'an address that is no address',
-    change: editJson(opencode, (value) => {
-      value.provider.gateway.options.baseURL = 'gw.example/v1'
-    }),
+    change: setMember(opencode, 'provider.gateway.options.baseURL', 'gw.example/v1'),
     effect: 'gets-no-answer',
     code: 'client-address-invalid',
   },
@@ -1146,34 +947,26 @@ const opencodeStates: readonly Omit<StateOfClient, 'client'>[] = [
   },
   {
     state: 'the provider is disabled',
-    change: editJson(opencode, (value) => {
-      value.disabled_providers = ['gateway']
-    }),
+    change: setMember(opencode, 'disabled_providers', ['gateway']),
     effect: 'does-not-start',
     code: 'opencode-hidden',
   },
   {
     state: 'the model is not in the list',
-    change: editJson(opencode, (value) => {
-      value.model = 'gateway/gpt-nowhere'
-    }),
+    change: setMember(opencode, 'model', 'gateway/gpt-nowhere'),
     effect: 'does-not-start',
     code: 'opencode-model-unlisted',
     also: ['drifted'],
   },
   {
     state: 'an agent with its own model',
-    change: editJson(opencode, (value) => {
-      value.agent = { plan: { model: 'anthropic/claude-sonnet-5' } }
-    }),
+    change: setMember(opencode, 'agent', { plan: { model: 'anthropic/claude-sonnet-5' } }),
     effect: 'works-differently',
     code: 'opencode-agent-model',
   },
   {
     state: 'permissions of another major version',
-    change: editJson(opencode, (value) => {
-      value.permissions = []
-    }),
+    change: setMember(opencode, 'permissions', []),
     effect: 'does-not-start',
     code: 'opencode-newer-keys',
     setup: 'stops',
@@ -1187,56 +980,30 @@ const opencodeStates: readonly Omit<StateOfClient, 'client'>[] = [
   },
   {
     state: 'a project with another address',
-    change: ({ home }) => {
-      home.put('work/.git/HEAD', '')
-      home.put(
-        'work/opencode.json',
-        '{"provider":{"gateway":{"options":{"baseURL":"http://127.0.0.1:9/v1"}}}}',
-      )
-    },
-    cwd: 'work',
+    ...inFolder({
+      '.git/HEAD': '',
+      'opencode.json': '{"provider":{"gateway":{"options":{"baseURL":"http://127.0.0.1:9/v1"}}}}',
+    }),
     guided: 'offers',
     effect: 'goes-elsewhere',
     code: 'opencode-project-config',
     setup: 'stops',
     run: 'stops',
-    also: ['folder-settings'],
   },
   {
     state: 'a project with another model',
-    change: ({ home }) => {
-      home.put('work/.git/HEAD', '')
-      home.put('work/opencode.json', '{"model":"gateway/gpt-5.5"}')
-    },
-    cwd: 'work',
+    ...inFolder({ '.git/HEAD': '', 'opencode.json': '{"model":"gateway/gpt-5.5"}' }),
     effect: 'works-differently',
     code: 'opencode-project-config',
-    also: ['folder-settings'],
   },
   {
     state: 'a project that is broken',
-    change: ({ home }) => {
-      home.put('work/.git/HEAD', '')
-      home.put('work/opencode.json', '{"model":')
-    },
-    cwd: 'work',
+    ...inFolder({ '.git/HEAD': '', 'opencode.json': '{"model":' }),
     guided: 'offers',
     effect: 'does-not-start',
     code: 'opencode-project-config',
-    also: ['folder-settings'],
     setup: 'stops',
     run: 'stops',
-  },
-  {
-    state: 'a dead proxy',
-    env: { HTTP_PROXY: 'http://127.0.0.1:9' },
-    effect: 'gets-no-answer',
-    code: 'opencode-proxy',
-  },
-  {
-    state: 'a dead proxy that NO_PROXY bypasses',
-    env: { HTTP_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1' },
-    effect: 'works',
   },
   { state: 'ALL_PROXY', env: { ALL_PROXY: 'http://127.0.0.1:9' }, effect: 'works' },
   {
@@ -1246,9 +1013,7 @@ const opencodeStates: readonly Omit<StateOfClient, 'client'>[] = [
       delete value.model
       delete value.small_model
     }),
-    effect: 'goes-elsewhere',
-    code: 'client-key-left',
-    also: ['drifted'],
+    ...keyLeft,
   },
 ]
 
@@ -1306,7 +1071,7 @@ const otherClients: Readonly<
   },
 }
 
-const of = (client: string, states: readonly Omit<StateOfClient, 'client'>[]) =>
+const of = (client: string, states: readonly Row[]) =>
   states.map((state): StateOfClient => ({ client, ...state }))
 
 export const clientStates: readonly StateOfClient[] = [
@@ -1339,27 +1104,10 @@ export const clientStates: readonly StateOfClient[] = [
         off: 'stops',
         ...(run && { run }),
       },
-      {
-        state: 'its config is a folder',
-        change: folder(config),
-        effect: 'does-not-start',
-        code: 'config-conflict',
-        setup: 'stops',
-        run: 'stops',
-        off: 'stops',
-      },
-      {
-        state: 'its config with mode 000',
-        change: chmod(config, 0),
-        effect: 'does-not-start',
-        code: 'not-permitted',
-        setup: 'stops',
-        run: 'stops',
-        off: 'stops',
-      },
+      ...unreadableStates(config, 'its config').filter(({ state }) => !state.includes('loop')),
       {
         state: 'its folder read-only',
-        change: chmod(config.split('/').slice(0, -1).join('/'), 0o500),
+        change: chmod(dirname(config), 0o500),
         ...(client !== 'cline' && { guided: 'refuses' }),
         effect: 'cannot-be-set-up',
         code: 'not-permitted',
