@@ -146,12 +146,8 @@ test('`demo` reports that its home cannot be made, and ends', { timeout: 30_000 
 
 test('`demo --json` starts no client', { timeout: 30_000 }, async () => {
   const home = aHome()
-  for (const { program } of clients)
-    home.put(
-      `bin/${program.command}`,
-      `#!/bin/sh\ntouch '${home.at(startsFile)}'\nexec sleep 60\n`,
-      0o755,
-    )
+  const script = `#!/bin/sh\ntouch '${home.at(startsFile)}'\nexec sleep 60\n`
+  for (const { program } of clients) home.put(`bin/${program.command}`, script, 0o755)
   const { status, stdout } = await repoint(home, 'demo', '--json')
   expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 0, isByteIdentical: true })
   expect(starts(home)).toEqual([])
