@@ -62,31 +62,28 @@ describe.each(
     expect(second.edits.every(({ before, after }) => before === after)).toBe(true)
   })
 
-  test.each(ways)('%s: a setup for another gateway removes the headers', (_, setup) => {
-    const first = planOn(client, {}, setup)
-    const between = written({}, first.machine, first.edits)
-    const other = { baseUrl: 'https://other.example/v1', history: aHistory({ headers }) }
-    const second = planOn(client, between, { ...setup, target: other })
-    const after = written(between, first.machine, second.edits)
-    expect(Object.values(after).join('\n')).not.toMatch(/portkey|\[object/)
-    const state = readValues(client, first.machine, after)
-    expect(state).toMatchObject({ key })
-    expect(state).not.toHaveProperty('headers')
-    expect(state).not.toHaveProperty('keyHeader')
-  })
-
   test.each(ways)(
-    '%s: a run passes the headers, and its arguments contain no secret',
+    '%s: a setup for another gateway removes the headers, and a run passes them without a secret in its arguments',
     (_, setup) => {
-      const planned = planOn(client, {}, setup)
+      const first = planOn(client, {}, setup)
+      const between = written({}, first.machine, first.edits)
+      const other = { baseUrl: 'https://other.example/v1', history: aHistory({ headers }) }
+      const second = planOn(client, between, { ...setup, target: other })
+      const after = written(between, first.machine, second.edits)
+      expect(Object.values(after).join('\n')).not.toMatch(/portkey|\[object/)
+      const state = readValues(client, first.machine, after)
+      expect(state).toMatchObject({ key })
+      expect(state).not.toHaveProperty('headers')
+      expect(state).not.toHaveProperty('keyHeader')
+
       const launchInput = {
         args: ['say hello'],
         tempFolder: '/home/ada/run',
         env: { REPOINT_RUN_KEY: key },
       }
-      const run = () => client.launchSettings(planned.files, planned.target, launchInput)
+      const run = () => client.launchSettings(first.files, first.target, launchInput)
       // A run may not write the key into a file, and some clients cannot read every value from outside their files.
-      if (planned.target.keyHeader !== 'authorization' && isRefused(run)) return
+      if (first.target.keyHeader !== 'authorization' && isRefused(run)) return
       const { args, env, files = {} } = run()
       for (const canary of [secret, key]) expect(args.join(' ')).not.toContain(canary)
       expect(JSON.stringify(files)).not.toContain(key)
@@ -132,21 +129,6 @@ describe('headers that exist before a setup', () => {
     const after = text(edits.find(({ path }) => path.endsWith('config.toml'))?.after)
     expect(after).toContain('"X-Team" = "a", "X-Portkey-Provider" = "openai"')
     expect(after).toContain('} # mine')
-  })
-
-  test('codex: a setup removes headers for another address, with consent', () => {
-    const secrets = `"X-Auth-Token" = "t", "X-Mine" = "${secret}"`
-    const line = `http_headers = { "X-Team" = "a", ${secrets} }`
-    const disk = { '.codex/config.toml': table(line).replace('gw.example', 'old.example') }
-    const { edits, findings } = planOn(byId('codex'), disk)
-    const after = text(edits.find(({ path }) => path.endsWith('config.toml'))?.after)
-    expect(after).not.toContain('http_headers')
-    expect(findings).toContainEqual(
-      expect.objectContaining({
-        code: 'codex-foreign-settings',
-        needsConsentTo: expect.stringContaining('Remove model_providers.gateway.http_headers from'),
-      }),
-    )
   })
 
   test("claude: a setup keeps the user's lines, and removes a credential among them with consent", () => {
