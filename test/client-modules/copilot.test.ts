@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { firstRequest } from '../../src/clients/copilot/copilot.ts'
 import { environmentRows, loadClients } from '../../src/clients/list.ts'
 import type { CatalogModel } from '../../src/gateway/types.ts'
-import { planOn, type Setup } from './support.ts'
+import { launchOn, type Setup } from './support.ts'
 
 /** Recorded from Copilot 1.0.102, 2026-11-23. test/clients/copilot.test.ts compares with the program. */
 test.each([
@@ -30,11 +29,8 @@ test.each([
 const [copilot] = await loadClients(environmentRows)
 
 describe('copilot: a launch', () => {
-  const launched = (setup: Setup = {}, env: Record<string, string> = {}) => {
-    const { files, target } = planOn(copilot!, {}, { options: { model: 'house-1' }, ...setup })
-    const all = { [launchKeyVariable]: 'sk-run', ...env }
-    return copilot!.launchSettings(files, target, { args: [], env: all, tempFolder: '/t' }).env
-  }
+  const launched = (setup: Setup = {}, env: Record<string, string> = {}) =>
+    launchOn(copilot!, {}, { options: { model: 'house-1' }, ...setup }, { env }).env
   const withModel = (facts: Partial<CatalogModel>): Setup => {
     return { catalog: { models: [{ id: 'house-1', ...facts }] } }
   }

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { ClientContext } from '../../src/clients/contract/client.ts'
 import { launchKeyVariable } from '../../src/clients/contract/program.ts'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { formatOf } from '../../src/edits/format.ts'
@@ -11,15 +10,19 @@ import {
   aMachine,
   byId,
   catalogWithWindows,
+  codesOf,
   type Disk,
-  emptyWorld,
   filesOf,
   findingsOn,
   key,
+  launchOn,
   planOn,
   readValues,
+  requestOf,
+  type Setup,
   type StateValues,
   text,
+  textAfter,
   written,
 } from './support.ts'
 
@@ -47,22 +50,9 @@ function readBack(disk: Disk): StateValues {
   return readValues(droid, aMachine(), disk)
 }
 
-function scene(disk: Disk, machine: Partial<Machine> = {}): ClientContext {
-  return {
-    files: filesOf(droid, aMachine(machine), disk),
-    machine: aMachine(machine),
-    writtenBaseUrls: ['https://gw.example/v1'],
-    knownModels: [],
-    shellProfiles: [],
-    world: emptyWorld(aMachine(machine)),
-  }
-}
-
 function findingsAt(disk: Disk, machine: Partial<Machine> = {}): readonly Finding[] {
   return findingsOn(droid, disk, aMachine(machine), { writtenBaseUrls: ['https://gw.example/v1'] })
 }
-
-const codes = (found: readonly Finding[]) => found.map(({ code }) => code)
 
 /** droid 0.215.0 and 0.225.2 were run with each row except that of Factory's own model, 2026-11-22. */
 describe('repoint reads the entry that droid uses', () => {
@@ -143,8 +133,8 @@ describe('repoint reads the entry that droid uses', () => {
   test('a reference to a variable is not read as the key', () => {
     const disk = home({}, [], { apiKey: '${WORK_KEY}' })
     expect(readBack(disk)).not.toHaveProperty('key')
-    expect(codes(findingsAt(disk))).toEqual(['droid-no-key'])
-    expect(codes(findingsAt(disk, { env: { WORK_KEY: 'sk-c' } }))).toEqual([])
+    expect(codesOf(findingsAt(disk))).toEqual(['droid-no-key'])
+    expect(codesOf(findingsAt(disk, { env: { WORK_KEY: 'sk-c' } }))).toEqual([])
   })
 })
 
@@ -187,22 +177,22 @@ describe('check finds', () => {
       {},
     ],
   ])('%s', (code, disk, machine) => {
-    expect(codes(findingsAt(disk, machine))).toEqual([code])
+    expect(codesOf(findingsAt(disk, machine))).toEqual([code])
   })
 
   test.each([[[]], [['https://gw.example']], [['https://x', 'https://gw.example/v1/']]])(
     'no policy that allows the gateway: %j',
     (allowedBaseUrls) => {
-      expect(codes(findingsAt(home({ modelPolicy: { allowedBaseUrls } })))).toEqual([])
+      expect(codesOf(findingsAt(home({ modelPolicy: { allowedBaseUrls } })))).toEqual([])
     },
   )
 
   test('settings in parent folders only inside a repository', () => {
     const cwd = '/home/ada/project/deep'
     const disk = { ...home(), [projectFile]: '{"model":"claude-opus-5"}' }
-    expect(codes(findingsAt(disk, { cwd }))).toEqual([])
+    expect(codesOf(findingsAt(disk, { cwd }))).toEqual([])
     const repository = { ...disk, '/home/ada/project/.git': '' }
-    expect(codes(findingsAt(repository, { cwd }))).toEqual(['droid-project-settings'])
+    expect(codesOf(findingsAt(repository, { cwd }))).toEqual(['droid-project-settings'])
   })
 
   test.each([
@@ -217,7 +207,7 @@ describe('check finds', () => {
       ...home(),
       [name]: JSON.stringify({ customModels: [{ id: entry.id, ...member }] }),
     }
-    expect(codes(findingsAt(disk, { cwd: '/home/ada/project' }))).toContain(
+    expect(codesOf(findingsAt(disk, { cwd: '/home/ada/project' }))).toContain(
       'droid-project-settings',
     )
   })
@@ -225,15 +215,15 @@ describe('check finds', () => {
   test("an agent of the project with its own model, and not one of the user's", () => {
     const agent = { '/home/ada/project/.factory/droids/a.md': '---\nmodel: other\n---\n' }
     const found = findingsAt({ ...home(), ...agent }, { cwd: '/home/ada/project' })
-    expect(codes(found)).toEqual(['droid-project-settings'])
+    expect(codesOf(found)).toEqual(['droid-project-settings'])
     const own = { '.factory/droids/a.md': '---\nmodel: other\n---\n' }
-    expect(codes(findingsAt({ ...home(), ...own }, { cwd: '/home/ada' }))).toEqual([])
+    expect(codesOf(findingsAt({ ...home(), ...own }, { cwd: '/home/ada' }))).toEqual([])
   })
 
   test.each(['bedrock-converse', 'factory', 'google', 'voyage', 'xai', 'openai', 'anthropic'])(
     'no unknown provider: %s',
     (provider) => {
-      expect(codes(findingsAt(home({}, [{ ...entry, id: 'x', provider }])))).toEqual([])
+      expect(codesOf(findingsAt(home({}, [{ ...entry, id: 'x', provider }])))).toEqual([])
     },
   )
 
@@ -263,8 +253,7 @@ describe('check finds', () => {
 
   test('an entry with our ID for another address, and asks before overwriting it', () => {
     const disk = home({}, [], { baseUrl: 'https://other.example/v1' })
-    const { target } = planOn(droid, {})
-    expect([...droid.checkSetup(scene(disk), target)]).toMatchObject([
+    expect(planOn(droid, disk, { options: { model: 'big' } }).findings).toMatchObject([
       { code: 'droid-model-conflict', needsConsentTo: expect.any(String) },
     ])
   })
@@ -308,13 +297,12 @@ test('without a list of the gateway, a setup keeps the models of a protocol with
     baseUrl: baseUrls.messages,
     provider: 'anthropic',
   }
-  const { edits } = planOn(droid, home({}, [claude]), {
+  const after = textAfter(droid, home({}, [claude]), {
     catalog: undefined,
     options: { model: 'big', protocol: 'chat' },
     target: { baseUrl: baseUrls.chat, baseUrls },
   })
-  const { customModels } = JSON.parse(text(edits[0]!.after))
-  expect(customModels).toMatchObject([
+  expect(JSON.parse(after).customModels).toMatchObject([
     { id: claude.id, baseUrl: baseUrls.messages, apiKey: key },
     {},
   ])
@@ -337,12 +325,9 @@ test('a second setup keeps the chosen values, and what someone else wrote into o
 
 describe('a setup', () => {
   const written = (disk: Disk, model: object = {}) => {
-    const options = { model: 'big' }
-    const { edits } = planOn(droid, disk, {
-      options,
-      catalog: { models: [{ id: 'big', ...model }] },
-    })
-    return JSON.parse(text(edits[0]!.after)).customModels[0]
+    const catalog = { models: [{ id: 'big', ...model }] }
+    const after = textAfter(droid, disk, { options: { model: 'big' }, catalog })
+    return JSON.parse(after).customModels[0]
   }
 
   test('requests answers no longer than the window', () => {
@@ -369,14 +354,14 @@ describe('a setup', () => {
 })
 
 test('the first request of a newer Claude thinks, and only over responses has no limit', async () => {
-  const request = (model: string, protocol: Protocol) =>
-    droid.firstRequest(filesOf(droid, aMachine(), {}), { model, protocol, env: {} })
+  const request = (model: string, protocol: Protocol) => requestOf(droid, {}, { model, protocol })
   for (const model of ['claude-opus-5', 'claude-sonnet-5'])
     expect((await request(model, 'messages')).body).toHaveProperty('thinking')
   expect((await request('glm-5', 'messages')).body).not.toHaveProperty('thinking')
 
-  expect(await request('glm-5', 'chat')).toMatchObject({ body: { max_tokens: 16_384 } })
-  expect((await request('glm-5', 'chat')).hints).not.toEqual({})
+  const overChat = await request('glm-5', 'chat')
+  expect(overChat).toMatchObject({ body: { max_tokens: 16_384 } })
+  expect(overChat.hints).not.toEqual({})
   expect((await request('glm-5', 'responses')).hints).toEqual({})
 })
 
@@ -391,16 +376,16 @@ test('--cwd names another folder', () => {
 })
 
 describe('a run', () => {
-  const planned = planOn(droid, home({}, [], { extraHeaders: { 'x-team': 'a' } }))
-  const tempFolder = '/home/ada/state/.try-1'
-  const run = (args: string[], env: Record<string, string> = {}) =>
-    droid.launchSettings(planned.files, planned.target, { args, env, tempFolder })
+  const run = (disk: Disk, setup: Setup = {}, args: string[] = [], env = {}) => {
+    const { files, ...launched } = launchOn(droid, disk, setup, { args, env })
+    return { ...launched, files, settings: JSON.parse(files!['droid.json']!) }
+  }
 
   test('uses a settings file that overrides all others, and reads the key from a variable', () => {
-    const { args, env, files } = run(['exec', 'ping'])
+    const disk = home({}, [], { extraHeaders: { 'x-team': 'a' } })
+    const { args, env, files, settings } = run(disk, {}, ['exec', 'ping'])
     expect(args).toEqual(['exec', 'ping'])
-    expect(env).toEqual({ FACTORY_RUNTIME_SETTINGS_PATH: `${tempFolder}/droid.json` })
-    const settings = JSON.parse(files!['droid.json']!)
+    expect(env).toEqual({ FACTORY_RUNTIME_SETTINGS_PATH: '/run/droid.json' })
     expect(settings.customModels).toMatchObject([
       {
         id: 'custom:repoint-run',
@@ -409,57 +394,45 @@ describe('a run', () => {
       },
     ])
     expect(settings.sessionDefaultSettings).toEqual({ model: 'custom:repoint-run' })
+    expect(settings).not.toHaveProperty('modelPolicy')
     expect(JSON.stringify(files)).not.toContain(key)
   })
 
   test('uses the limits of the model, whether or not the client is set up', () => {
+    const setup = { catalog: catalogWithWindows }
     const limits = (disk: Disk) => {
-      const planned = planOn(droid, disk, { catalog: catalogWithWindows })
-      const launchInput = { args: [], env: {}, tempFolder }
-      const { files } = droid.launchSettings(planned.files, planned.target, launchInput)
-      const [{ maxContextLimit, maxOutputTokens }] = JSON.parse(files!['droid.json']!).customModels
+      const [{ maxContextLimit, maxOutputTokens }] = run(disk, setup).settings.customModels
       return { maxContextLimit, maxOutputTokens }
     }
-    const first = planOn(droid, {}, { catalog: catalogWithWindows })
     const known = { maxContextLimit: expect.any(Number), maxOutputTokens: expect.any(Number) }
     expect(limits({})).toEqual(known)
-    expect(limits(written({}, first.machine, first.edits))).toEqual(limits({}))
+    expect(limits({ [file]: textAfter(droid, {}, setup) })).toEqual(limits({}))
   })
 
   test('is rejected if the gateway needs the key in another header, because the file would contain it', () => {
-    const { files, target } = planned
-    const launchInput = { args: [], env: {}, tempFolder: tempFolder }
-    expect(() =>
-      droid.launchSettings(files, { ...target, keyHeader: 'x-api-key' }, launchInput),
-    ).toThrow('droid reads this header only from its files')
+    expect(() => run(home(), { target: { keyHeader: 'x-api-key' } })).toThrow(
+      'droid reads this header only from its files',
+    )
   })
 
   test('rejects other settings files, because droid reads only one', () => {
-    expect(() => run(['--settings', 'x'])).toThrow('needs it for the gateway')
-    expect(() => run([], { FACTORY_RUNTIME_SETTINGS_PATH: '/x' })).toThrow('needs it for')
+    expect(() => run(home(), {}, ['--settings', 'x'])).toThrow('needs it for the gateway')
+    expect(() => run(home(), {}, [], { FACTORY_RUNTIME_SETTINGS_PATH: '/x' })).toThrow(
+      'needs it for',
+    )
   })
-})
-
-describe('a run', () => {
-  const launch = (disk: Disk) => {
-    const { target } = planOn(droid, {})
-    const process = { args: [], env: {}, tempFolder: '/tmp/x' }
-    const { files } = droid.launchSettings(filesOf(droid, aMachine(), disk), target, process)
-    return JSON.parse(files!['droid.json']!)
-  }
 
   test.each([{ allowCustomModels: false }, { allowedBaseUrls: ['https://x'] }])(
     'overrides the policy of the user: %j',
     (modelPolicy) => {
-      expect(launch(home({ modelPolicy }))).toMatchObject({
+      expect(run(home({ modelPolicy })).settings).toMatchObject({
         modelPolicy: { allowCustomModels: true, allowedBaseUrls: ['https://gw.example/v1'] },
       })
     },
   )
 
-  test('leaves the policy alone that allows its model, and does not start against that of the administrator', () => {
-    expect(launch(home())).not.toHaveProperty('modelPolicy')
+  test('does not start against the policy of the administrator', () => {
     const managed = { '/etc/factory/settings.json': '{"modelPolicy":{"allowCustomModels":false}}' }
-    expect(() => launch({ ...home(), ...managed })).toThrow('modelPolicy forbids custom models')
+    expect(() => run({ ...home(), ...managed })).toThrow('modelPolicy forbids custom models')
   })
 })

@@ -4,14 +4,24 @@ import { emptyState } from '../../src/clients/contract/state.ts'
 import { expectUsableOptions } from '../../src/clients/list.ts'
 import { optionsToKeep } from '../../src/clients/options/chosen-options.ts'
 import type { RunResult } from '../../src/platform/platform.ts'
-import { aMachine, byId, type Disk, filesOf, findingsOn, key, planOn, text } from './support.ts'
+import {
+  aMachine,
+  byId,
+  codesOf,
+  type Disk,
+  filesOf,
+  findingsOn,
+  key,
+  launchOn,
+  planOn,
+  text,
+} from './support.ts'
 
 /** The differences between Kilo and opencode. */
 
 const kilo = byId('kilo')
 const config = '.config/kilo/kilo.jsonc'
 const auth = '.local/share/kilo/auth.json'
-const codesOf = (found: readonly { readonly code: string }[]) => found.map(({ code }) => code)
 
 describe('a setup writes the file with the highest precedence', () => {
   const targetOn = (disk: Disk, env = {}) =>
@@ -104,12 +114,7 @@ test('findings name Kilo, not opencode', () => {
 })
 
 test('a run passes its settings in KILO_CONFIG_CONTENT, and the key in another variable', () => {
-  const { files, target } = planOn(kilo, {})
-  const { env, args } = kilo.launchSettings(files, target, {
-    args: ['run', 'hi'],
-    env: {},
-    tempFolder: '/x',
-  })
+  const { env, args } = launchOn(kilo, {}, {}, { args: ['run', 'hi'], env: {} })
   expect(args).toEqual(['run', 'hi'])
   expect(JSON.stringify(env)).not.toContain(key)
   expect(JSON.parse(env['KILO_CONFIG_CONTENT']!)).toMatchObject({

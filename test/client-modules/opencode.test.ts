@@ -5,14 +5,18 @@ import {
   aMachine,
   byId,
   catalog,
+  codesOf,
   type Disk,
   emptyWorld,
   filesOf,
   findingsOn,
   inputFor,
   key,
+  launchOn,
   planOn,
   readValues,
+  requestOf,
+  type Setup,
   text,
   written,
 } from './support.ts'
@@ -44,11 +48,11 @@ function readBack(disk: Disk) {
 }
 
 function codesOn(disk: Disk, env: Machine['env'] = {}): readonly string[] {
-  return findingsOn(opencode, disk, aMachine({ env })).map(({ code }) => code)
+  return codesOf(findingsOn(opencode, disk, aMachine({ env })))
 }
 
 /** The configuration and the entry of the provider in auth.json after a setup. */
-function afterSetup(disk: Disk, setup: Parameters<typeof planOn>[2] = {}) {
+function afterSetup(disk: Disk, setup: Setup = {}) {
   const { edits } = planOn(opencode, disk, setup)
   const [auth, config] = edits.map(({ after }) => JSON.parse(text(after) || '{}'))
   return { login: auth.gateway, config, gateway: config.provider.gateway }
@@ -221,7 +225,7 @@ describe('a setup', () => {
   test('asks about a key that it did not write, but not about a placeholder of another tool', () => {
     const options = { baseURL: 'https://other.example/v1' }
     const codes = (login: object) =>
-      planOn(opencode, aHome({ options }, {}, login)).findings.map(({ code }) => code)
+      codesOf(planOn(opencode, aHome({ options }, {}, login)).findings)
     expect(codes(api('sk-other'))).toContain('opencode-other-key')
     expect(codes(api('PROXY_MANAGED'))).not.toContain('opencode-other-key')
   })
@@ -232,16 +236,16 @@ describe('a setup', () => {
   ])('finds %s', (_, disk, env, codes) => {
     const target = { baseUrl: 'http://127.0.0.1:9/v1' }
     const { findings } = planOn(opencode, disk, { machine: aMachine({ env }), target })
-    const found = findings.map(({ code }) => code)
-    expect(found.filter((code) => !code.includes('conflict'))).toEqual(codes)
+    const others = codesOf(findings).filter((code) => !code.includes('conflict'))
+    expect(others).toEqual(codes)
   })
 
   test('leaves a provider with another package alone', () => {
     const codes = (former: string) => {
       const old = { npm: former, options: { baseURL }, models: {} }
       const disk = { [path]: JSON.stringify({ provider: { old } }) }
-      const { findings } = planOn(opencode, disk, { context: { writtenBaseUrls: [baseURL] } })
-      return findings.map(({ code }) => code)
+      const context = { writtenBaseUrls: [baseURL] }
+      return codesOf(planOn(opencode, disk, { context }).findings)
     }
     expect(codes(npm)).toEqual(['opencode-former-provider'])
     expect(codes('@ai-sdk/openai')).toEqual([])
@@ -252,7 +256,7 @@ describe('a setup', () => {
 describe('a setup of opencode 2', () => {
   const two = { program: { version: '2.0.17' } }
   const keyPath = '/home/ada/.local/share/opencode/repoint-key'
-  const setUp = (disk: Disk, setup: Parameters<typeof planOn>[2] = two) => {
+  const setUp = (disk: Disk, setup: Setup = two) => {
     const { edits, findings } = planOn(opencode, disk, setup)
     const names = edits.map((edit) => edit.path.split('/').at(-1))
     return { edits, findings, names, disk: written(disk, aMachine(), edits) }
@@ -397,13 +401,8 @@ describe('check', () => {
 
 describe('a run', () => {
   const run = (disk: Disk, keyHeader: 'authorization' | 'x-api-key' = 'authorization') => {
-    const options = { protocol: 'chat' } as const
-    const { target } = planOn(opencode, {}, { options, target: { keyHeader } })
-    const { env, resumeKeeps } = opencode.launchSettings(
-      filesOf(opencode, aMachine(), disk),
-      target,
-      { args: [], env: { REPOINT_RUN_KEY: key }, tempFolder: '/run/one' },
-    )
+    const setup = { options: { protocol: 'chat' }, target: { keyHeader } } as const
+    const { env, resumeKeeps } = launchOn(opencode, disk, setup)
     const content = JSON.parse(env['OPENCODE_CONFIG_CONTENT']!)
     return { content, resumeKeeps, id: content.model.split('/')[0] }
   }
@@ -425,33 +424,25 @@ describe('a run', () => {
 describe('the first request', () => {
   const bodyOf = async (protocol: Protocol, model: string, entry: object) => {
     const disk = aHome({ models: { [model]: entry } }, { model: `gateway/${model}` })
-    const files = filesOf(opencode, aMachine(), disk)
-    return (await opencode.firstRequest(files, { model, protocol, env: {} })).body
+    return (await requestOf(opencode, disk, { model, protocol })).body
   }
 
   test('has at most the limit that opencode sends', async () => {
-    expect(await bodyOf('chat', 'm', { limit: { output: 64_000 } })).toMatchObject({
-      max_tokens: 32_000,
-    })
-    expect(await bodyOf('chat', 'm', { limit: { output: 5 } })).toMatchObject({ max_tokens: 5 })
+    const limited = (output: number) => bodyOf('chat', 'm', { limit: { output } })
+    expect(await limited(64_000)).toMatchObject({ max_tokens: 32_000 })
+    expect(await limited(5)).toMatchObject({ max_tokens: 5 })
   })
 
   test('has no reasoning for a GPT that does not reason, nor for an open model', async () => {
-    expect((await bodyOf('responses', 'gpt-5.4', {}))['reasoning']).toBeDefined()
-    expect((await bodyOf('responses', 'gpt-5-chat', {}))['reasoning']).toBeUndefined()
-    expect((await bodyOf('responses', 'gpt-oss-120b', {}))['reasoning']).toBeUndefined()
+    const reasoningOf = async (model: string) => (await bodyOf('responses', model, {}))['reasoning']
+    expect(await reasoningOf('gpt-5.4')).toBeDefined()
+    expect(await reasoningOf('gpt-5-chat')).toBeUndefined()
+    expect(await reasoningOf('gpt-oss-120b')).toBeUndefined()
   })
 
   test('has the effort under one name', async () => {
     const body = await bodyOf('chat', 'gpt-5.4', { options: { reasoningEffort: 'high' } })
     expect(body).toMatchObject({ reasoning_effort: 'high' })
     expect(body).not.toHaveProperty('reasoningEffort')
-  })
-
-  test('has the budget of thinking under the name of the request', async () => {
-    const thinking = { type: 'enabled', budgetTokens: 2000 }
-    expect(await bodyOf('messages', 'm', { options: { thinking } })).toMatchObject({
-      thinking: { type: 'enabled', budget_tokens: 2000 },
-    })
   })
 })
