@@ -94,19 +94,6 @@ describe('repoint reads the entry that droid uses', () => {
     ],
     ['it skips values that are not entries', home({}, ['x', null, 7]), { model: 'big' }],
     [
-      'it skips names that are not strings',
-      home(chosen('custom:other'), [
-        { ...entry, id: undefined, model: {} },
-        { ...other, displayName: {} },
-      ]),
-      { model: 'other' },
-    ],
-    [
-      'it uses the older setting if the newer one is missing',
-      home({ model: 'custom:gateway', sessionDefaultSettings: {} }),
-      { model: 'big' },
-    ],
-    [
       'the newer setting overrides the older one',
       home({ model: 'custom:other' }, [other]),
       { model: 'big' },
@@ -156,21 +143,6 @@ describe('check finds', () => {
       ],
     ),
     ['droid-environment-settings', home(), { env: { FACTORY_RUNTIME_SETTINGS_PATH: '/x' } }],
-    [
-      'droid-upper-settings',
-      { ...home(), '.factory/settings.local.json': '{"model":"claude-opus-5"}' },
-      {},
-    ],
-    [
-      'droid-managed-settings',
-      { ...home(), '/etc/factory/settings.json': '{"model":"claude-opus-5"}' },
-      {},
-    ],
-    [
-      'droid-project-settings',
-      { ...home(), [projectFile]: JSON.stringify({ customModels: [projectEntry] }) },
-      { cwd: '/home/ada/project' },
-    ],
     [
       'droid-spec-model',
       home({ sessionDefaultSettings: { model: entry.id, specModeModel: 'claude-opus-5' } }),
@@ -407,12 +379,6 @@ describe('a run', () => {
     const known = { maxContextLimit: expect.any(Number), maxOutputTokens: expect.any(Number) }
     expect(limits({})).toEqual(known)
     expect(limits({ [file]: textAfter(droid, {}, setup) })).toEqual(limits({}))
-  })
-
-  test('is rejected if the gateway needs the key in another header, because the file would contain it', () => {
-    expect(() => run(home(), { target: { keyHeader: 'x-api-key' } })).toThrow(
-      'droid reads this header only from its files',
-    )
   })
 
   test('rejects other settings files, because droid reads only one', () => {
