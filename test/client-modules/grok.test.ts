@@ -110,7 +110,6 @@ describe('repoint reads the values that Grok Build uses', () => {
 test.each<readonly [string, string, readonly string[]]>([
   ['all models of the provider', 'model_provider = "gateway"', ['gateway/glm-5', 'other']],
   ['no model of another provider', 'model_provider = "mine"', ['gateway/glm-5']],
-  ['no model without a provider', '', ['gateway/glm-5']],
 ])('the way back removes %s', (_, line, models) => {
   const text = `${home()[file]}[model.other]\n${line}\n`
   const { config } = grok.gatewaySettings(filesOf(grok, aMachine(), { [file]: text }))
@@ -179,11 +178,6 @@ describe('check finds', () => {
     ],
   ])('nothing about %s', (_, disk, env) => {
     expect(findingsOn(grok, disk, aMachine({ env }))).toEqual([])
-  })
-
-  test('requirements of the administrator that may replace the provider', () => {
-    const disk = { ...home(), '/etc/grok/requirements.toml': '[model_providers.gateway]\na = 1\n' }
-    expect(codesOf(findingsOn(grok, disk))).toEqual(['grok-requirements-config'])
   })
 })
 
