@@ -187,9 +187,3 @@ test.each([
   const { isDiscovering = false } = readValues(claude, aMachine(), loud)
   expect(isDiscovering).toBe(isOn)
 })
-
-test('a gateway of repoint on this machine is not reported as the proxy of another tool', () => {
-  const disk = claudeHome({}, { ANTHROPIC_BASE_URL: 'http://127.0.0.1:3456' })
-  const context = { writtenBaseUrls: ['http://127.0.0.1:3456'] }
-  expect(findingsOn(byId('claude'), disk, aMachine(), context)).toEqual([])
-})

@@ -1,7 +1,13 @@
+import type { Disk } from '../support.ts'
 import { type Case, expected, profile, testFindings } from './case.ts'
 import { codexAuth, codexConfig, codexHome } from './homes.ts'
 
 const withTable = (lines: string) => codexHome(`\n[model_providers.left]\n${lines}\n`)
+
+const changedHome = (from: string | RegExp, to: string): Disk => ({
+  ...codexAuth,
+  '.codex/config.toml': codexConfig.replace(from, to),
+})
 
 const cases: readonly Case[] = [
   {
@@ -10,18 +16,12 @@ const cases: readonly Case[] = [
   },
   {
     ...expected('codex-old-conversations', '~/.codex/config.toml', 'error', 'plain'),
-    disk: {
-      ...codexAuth,
-      '.codex/config.toml': codexConfig.replace(/^openai_base_url.*\n/m, ''),
-    },
+    disk: changedHome(/^openai_base_url.*\n/m, ''),
     context: { writtenBaseUrls: ['https://gw.example/v1'] },
   },
   {
     ...expected('codex-old-conversations', '~/.codex/config.toml:3', 'error', 'plain'),
-    disk: {
-      ...codexAuth,
-      '.codex/config.toml': codexConfig.replace('https://gw', 'https://user:secret@other'),
-    },
+    disk: changedHome('https://gw', 'https://user:secret@other'),
     context: { writtenBaseUrls: ['https://gw.example/v1'] },
   },
   {
@@ -91,10 +91,7 @@ const cases: readonly Case[] = [
   ),
   {
     ...expected('codex-remote-compaction', '~/.codex/config.toml:5', 'warning', 'plain'),
-    disk: {
-      ...codexAuth,
-      '.codex/config.toml': codexConfig.replace(/^name = .*$/m, 'name = "OpenAI"'),
-    },
+    disk: changedHome(/^name = .*$/m, 'name = "OpenAI"'),
   },
   {
     ...expected('codex-auth-combined', '~/.codex/config.toml:15', 'error', 'none'),
@@ -104,10 +101,7 @@ const cases: readonly Case[] = [
   },
   {
     ...expected('codex-no-auth', '~/.codex/config.toml:4', 'error', 'plain'),
-    disk: {
-      ...codexAuth,
-      '.codex/config.toml': codexConfig.replace('requires_openai_auth = true\n', ''),
-    },
+    disk: changedHome('requires_openai_auth = true\n', ''),
   },
   {
     ...expected('codex-login', '~/.codex/auth.json', 'error', 'consent'),
@@ -166,17 +160,11 @@ const cases: readonly Case[] = [
   },
   {
     ...expected('codex-nameless-provider', '~/.codex/config.toml:4', 'error', 'plain'),
-    disk: {
-      ...codexAuth,
-      '.codex/config.toml': codexConfig.replace('name = "Gateway"\n', ''),
-    },
+    disk: changedHome('name = "Gateway"\n', ''),
   },
   {
     ...expected('codex-no-address', '~/.codex/config.toml:4', 'error', 'none'),
-    disk: {
-      ...codexAuth,
-      '.codex/config.toml': codexConfig.replace(/^base_url.*\n/m, ''),
-    },
+    disk: changedHome(/^base_url.*\n/m, ''),
   },
   {
     ...expected('codex-provider-missing', '~/.codex/config.toml:2', 'error', 'none'),
@@ -194,13 +182,7 @@ const cases: readonly Case[] = [
   },
   {
     ...expected('codex-local-proxy', '~/.codex/config.toml:6', 'warning', 'none'),
-    disk: {
-      ...codexAuth,
-      '.codex/config.toml': codexConfig.replace(
-        /^base_url.*/m,
-        'base_url = "http://127.0.0.1:15721/v1"',
-      ),
-    },
+    disk: changedHome(/^base_url.*/m, 'base_url = "http://127.0.0.1:15721/v1"'),
   },
   ...['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'].map(
     (name): Case => ({

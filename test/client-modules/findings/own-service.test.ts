@@ -78,6 +78,31 @@ describe('a client that is not pointed at a gateway has no findings', () => {
   test('opencode: a custom provider needs a key if the variable for it is not set', () => {
     const disk = custom({ baseURL: 'https://x.example/v1', apiKey: '{env:X_KEY}' })
     const found = findingsOn(byId('opencode'), disk, aMachine())
-    expect(found.map(({ code }) => code)).toEqual(['opencode-no-key'])
+    expect(found.map(({ code, fix }) => [code, fix])).toEqual([['opencode-no-key', undefined]])
+  })
+
+  test.each<readonly [id: string, what: string, disk: Disk]>([
+    [
+      'codex',
+      'a provider with a separate key',
+      {
+        '.codex/auth.json': '{"OPENAI_API_KEY":"sk-a"}',
+        '.codex/config.toml':
+          'model_provider = "azure"\n[model_providers.azure]\nname = "Azure"\nbase_url = "https://az.example/v1"\nenv_key = "AZURE"\n',
+      },
+    ],
+    ['claude', 'a helper for its key', { '.claude/settings.json': '{"apiKeyHelper":"/bin/x"}' }],
+    [
+      'claude',
+      'another address with an API key',
+      {
+        '.claude/settings.json':
+          '{"env":{"ANTHROPIC_BASE_URL":"https://x.example","ANTHROPIC_API_KEY":"sk"}}',
+      },
+    ],
+  ])('%s: what is found with %s has no fix', (id, _, disk) => {
+    const withKeys = aMachine({ env: { ANTHROPIC_API_KEY: 'sk-a', CODEX_API_KEY: 'sk-a' } })
+    const found = findingsOn(byId(id), disk, withKeys)
+    expect(found.filter(({ fix }) => fix !== undefined)).toEqual([])
   })
 })

@@ -1,17 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import {
-  aMachine,
-  byId,
-  catalogWithWindows,
-  type Disk,
-  findingsOn,
-  planOn,
-  type Setup,
-} from '../support.ts'
+import { aMachine, byId, catalogWithWindows, type Disk, findingsOn, planOn } from '../support.ts'
 import { codexAuth, codexConfig, codexHome } from './homes.ts'
 
 describe('a setup', () => {
-  const cases: readonly (readonly [client: string, code: string, disk: Disk, setup: Setup])[] = [
+  const cases: readonly (readonly [client: string, code: string, disk: Disk])[] = [
     [
       'codex',
       'codex-provider-conflict',
@@ -19,27 +11,16 @@ describe('a setup', () => {
         '.codex/config.toml':
           '[model_providers.gateway]\nname = "Other"\nbase_url = "https://other.example/v1"\n',
       },
-      {},
     ],
-    ['codex', 'codex-other-key', codexAuth, {}],
     [
       'codex',
       'codex-openai-base-url',
       { '.codex/config.toml': 'openai_base_url = "https://other.example/v1"\n' },
-      {},
     ],
-    ['codex', 'codex-login', { '.codex/auth.json': '{"tokens":{"access_token":"t"}}' }, {}],
     [
       'codex',
       'codex-context-window',
       { '.codex/config.toml': 'model = "other"\nmodel_context_window = 1000\n' },
-      {},
-    ],
-    [
-      'claude',
-      'claude-old-pin',
-      { '.claude/settings.json': '{"env":{"ANTHROPIC_DEFAULT_OPUS_MODEL":"mine"}}' },
-      {},
     ],
     [
       'opencode',
@@ -48,17 +29,10 @@ describe('a setup', () => {
         '.config/opencode/opencode.json':
           '{"provider":{"gateway":{"options":{"baseURL":"https://me:pw@other.example/v1"}}}}',
       },
-      {},
-    ],
-    [
-      'opencode',
-      'opencode-other-key',
-      { '.local/share/opencode/auth.json': '{"gateway":{"type":"oauth"}}' },
-      {},
     ],
   ]
-  test.each(cases)('of %s finds %s', (id, code, disk, setup) => {
-    const { findings } = planOn(byId(id), disk, setup)
+  test.each(cases)('of %s finds %s', (id, code, disk) => {
+    const { findings } = planOn(byId(id), disk)
     expect(findings.map((one) => one.code)).toContain(code)
   })
 
