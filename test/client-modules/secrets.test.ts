@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { planFixes } from '../../src/clients/plan/edit-file.ts'
 import { describeEdit } from '../../src/edits/describe.ts'
 import type { FileEdit } from '../../src/edits/types.ts'
+import { claudeHome, codexHome, opencodeHome } from './findings/homes.ts'
 import { aMachine, byId, type Disk, filesOf, findingsOn, key, planOn } from './support.ts'
 
 /** Does not look like a known kind of token. Some of its keys do not sound like secrets either. */
@@ -21,15 +22,7 @@ const homes: readonly (readonly [
         'settings.json',
         name,
         ['env', name],
-        {
-          '.claude/settings.json': JSON.stringify({
-            env: {
-              ANTHROPIC_BASE_URL: 'https://gw.example',
-              ANTHROPIC_AUTH_TOKEN: 'sk-a',
-              [name]: `x-api-key: ${secret}`,
-            },
-          }),
-        },
+        claudeHome({}, { [name]: `x-api-key: ${secret}` }),
       ] as const,
   ),
   [
@@ -37,40 +30,21 @@ const homes: readonly (readonly [
     'settings.json',
     'apiKeyHelper',
     ['apiKeyHelper'],
-    {
-      '.claude/settings.json': JSON.stringify({
-        env: { ANTHROPIC_BASE_URL: 'https://gw.example', ANTHROPIC_AUTH_TOKEN: 'sk-a' },
-        apiKeyHelper: secret,
-      }),
-    },
+    claudeHome({ apiKeyHelper: secret }),
   ],
   [
     'codex',
     'config.toml',
     'experimental_bearer_token',
     ['model_providers', 'gateway', 'experimental_bearer_token'],
-    {
-      '.codex/config.toml': `model_provider = "gateway"
-[model_providers.gateway]
-name = "Gateway"
-base_url = "https://gw.example/v1"
-requires_openai_auth = true
-experimental_bearer_token = "${secret}"
-`,
-    },
+    codexHome(`experimental_bearer_token = "${secret}"\n`),
   ],
   [
     'opencode',
     'opencode.json',
     'options.apiKey',
     ['provider', 'gateway', 'options', 'apiKey'],
-    {
-      '.config/opencode/opencode.json': JSON.stringify({
-        model: 'gateway/m',
-        provider: { gateway: { options: { baseURL: 'https://gw.example/v1', apiKey: secret } } },
-      }),
-      '.local/share/opencode/auth.json': '{"gateway":{"type":"api","key":"sk-a"}}',
-    },
+    opencodeHome({}, { options: { baseURL: 'https://gw.example/v1', apiKey: secret } }),
   ],
 ]
 
@@ -106,12 +80,7 @@ describe.each(homes)('%s: in %s, the value of %s', (id, file, _, path, disk) => 
 
 test('codex: the tokens of a login are masked in the fix that removes them', () => {
   const disk = {
-    '.codex/config.toml': `model_provider = "gateway"
-[model_providers.gateway]
-name = "Gateway"
-base_url = "https://gw.example/v1"
-requires_openai_auth = true
-`,
+    ...codexHome(),
     '.codex/auth.json': `{\n"auth_mode":"chatgpt",\n"OPENAI_API_KEY":"sk-a",\n"tokens":{"id":"${secret}"}\n}`,
   }
   const repairs = findingsOn(byId('codex'), disk).flatMap(({ fix }) => (fix ? [fix] : []))
