@@ -1,35 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import type { Platform } from '../../../src/platform/platform.ts'
-import { aMachine, byId, type Disk, filesOf, planOn, written } from '../support.ts'
+import { aHome } from '../../support/home.ts'
+import { worldIn } from '../../support/world.ts'
+import { byId, type Disk, filesOf, planOn, written } from '../support.ts'
 
 const codex = byId('codex')
 
 /** A machine with one recorded conversation for each provider. */
 function aWorld(providers: readonly string[]) {
-  const sessions = '/home/ada/.codex/sessions'
-  const recorded = new Map(
-    providers.map((provider, index) => [
-      `${sessions}/2026/11/21/rollout-2026-11-21T10-00-0${index}-0.jsonl`,
-      `{"type":"session_meta","payload":{"cwd":"/","model_provider":"${provider}","base_instructions"`,
-    ]),
-  )
-  const names = (folder: string) => [
-    ...new Set(
-      [...recorded.keys()]
-        .filter((path) => path.startsWith(`${folder}/`))
-        .map((path) => path.slice(folder.length + 1).split('/')[0]!),
-    ),
-  ]
-  return {
-    machine: aMachine(),
-    files: {
-      readdir: (folder: string) => {
-        if (names(folder).length === 0) throw new Error('no such folder')
-        return names(folder)
-      },
-      readStart: (path: string) => new TextEncoder().encode(recorded.get(path)),
-    },
-  } as unknown as Pick<Platform, 'files' | 'processes' | 'machine'>
+  const recorded = providers.map((provider, index) => [
+    `.codex/sessions/2026/11/21/rollout-2026-11-21T10-00-0${index}-0.jsonl`,
+    `{"type":"session_meta","payload":{"cwd":"/","model_provider":"${provider}","base_instructions"`,
+  ])
+  return worldIn(aHome(Object.fromEntries(recorded)))
 }
 
 function reportsFor(world: ReturnType<typeof aWorld>, disks: { before: Disk; after: Disk }) {
@@ -44,7 +26,10 @@ function reportsFor(world: ReturnType<typeof aWorld>, disks: { before: Disk; aft
 function setUp(disk: Disk, providerId = 'gateway'): Disk {
   const context = { writtenBaseUrls: ['https://gw.example/v1'] }
   const { machine, edits } = planOn(codex, disk, { options: { providerId }, context })
-  return written(disk, machine, edits)
+  const after = Object.entries(written(disk, machine, edits))
+  return Object.fromEntries(
+    after.map(([path, file]) => [path.replace(`${machine.home}/`, ''), file]),
+  )
 }
 
 describe('codex: before a change, repoint reports what happens to recorded conversations', () => {
