@@ -191,15 +191,6 @@ describe('codex and opencode', () => {
 })
 
 describe('claude', () => {
-  test('nothing is pinned by default, and the probe uses the model that the newest version sends', () => {
-    expect(choose('claude')).toMatchObject({
-      model: 'sonnet',
-      start: 'sonnet',
-      slotModels: {},
-      probeModel: 'claude-sonnet-5-5',
-    })
-  })
-
   test('--model pins the chosen slot, and the option of a slot overrides it', () => {
     expect(choose('claude', { slot: 'opus', model: 'claude-sonnet-5' })).toMatchObject({
       start: 'opus',
@@ -228,13 +219,6 @@ describe('claude', () => {
     const rejections = [{ model: 'glm-5', protocol: 'messages' as const, error }]
     const next = byId('claude').resolve(inputFor(glm, {}, undefined, { rejections }))
     expect(next).toMatchObject({ slotModels: slotModels('glm-4.6') })
-  })
-
-  test('a slot can be chosen without a catalog', () => {
-    expect(byId('claude').resolve(inputFor(undefined, { slot: 'fable' }))).toMatchObject({
-      model: 'fable',
-      findings: [],
-    })
   })
 })
 

@@ -143,28 +143,6 @@ describe('claude', () => {
   })
 })
 
-describe('claude-gpt', () => {
-  test('fable gets the model of opus if no rule fills it', () => {
-    const models = ['gpt-5.4', 'gpt-5.4-mini'].map((id) => ({ id }))
-    const options = { slotModels: { opus: 'gpt-5.4' } }
-    expect(byId('claude-gpt').resolve(inputFor({ models }, options)).slotModels).toMatchObject({
-      opus: 'gpt-5.4',
-      fable: 'gpt-5.4',
-    })
-  })
-
-  test('if one context window is unknown, the smallest is unknown', () => {
-    const models = catalogWithWindows.models.map((model) =>
-      model.id === 'gpt-5.4-mini' ? { id: 'gpt-5.5-mini' } : model,
-    )
-    const resolved = byId('claude-gpt').resolve(inputFor({ models }))
-    expect(resolved.contextWindow).toBeUndefined()
-    expect(resolved.findings).toMatchObject([
-      { code: 'context-window-unknown', message: expect.stringContaining('gpt-5.5-mini') },
-    ])
-  })
-})
-
 describe('codex', () => {
   const gatewayTable =
     'model = "gpt-5.6-sol"\nmodel_context_window = 9\n[model_providers.gateway]\nwire_api = "chat"\nbase_url = "https://gw.example/v1"\n'

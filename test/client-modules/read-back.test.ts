@@ -191,12 +191,6 @@ test.each<readonly [string, string, Disk, StateValues]>([
   expect(readValues(byId(id), aMachine(), disk)).toEqual(expected)
 })
 
-test('claude: repoint reads no value from a file that the client skips', () => {
-  const commented = { '.claude/settings.json': '{"model":"sonnet"} // mine' }
-  const claude = byId('claude')
-  expect(claude.read(filesOf(claude, aMachine(), commented)).origins).toEqual({})
-})
-
 test('a list as long as that of a gateway with 20,000 models can be read again', () => {
   const client = byId('opencode')
   // Fewer models, with longer IDs.

@@ -2,32 +2,11 @@ import { expect, test } from 'vitest'
 import type { SetupHistory } from '../../src/clients/contract/setup.ts'
 import { aHistory, byId, planOn, readValues, text, written } from './support.ts'
 
-const withEffort = { options: { reasoningEffort: 'low' } } as const
-
-test.each(['codex', 'claude', 'opencode', 'kilo'])(
-  '%s: a setup writes the reasoning effort, and a later one keeps it',
-  (id) => {
-    const client = byId(id)
-    const first = planOn(client, {}, withEffort)
-    const disk = written({}, first.machine, first.edits)
-    const read = (files: typeof disk) => readValues(client, first.machine, files)
-    expect(read(disk).reasoningEffort).toBe('low')
-
-    // A later setup keeps the effort, and --defaults removes it.
-    const kept = planOn(client, disk, { earlier: { options: { reasoningEffort: 'low' } } })
-    expect(read(written(disk, kept.machine, kept.edits)).reasoningEffort).toBe('low')
-    const reset = planOn(client, disk, {
-      target: { input: { requested: {}, resetToDefaults: true } },
-    })
-    expect(read(written(disk, reset.machine, reset.edits)).reasoningEffort).toBeUndefined()
-  },
-)
-
 test.each(['opencode', 'kilo'])(
   '%s: --defaults removes an empty table of options only if a setup created it',
   (id) => {
     const client = byId(id)
-    const first = planOn(client, {}, withEffort)
+    const first = planOn(client, {}, { options: { reasoningEffort: 'low' } })
     const disk = written({}, first.machine, first.edits)
     const afterReset = (earlierVersionsOf: SetupHistory['earlierVersionsOf']) => {
       const input = { requested: {}, resetToDefaults: true }
