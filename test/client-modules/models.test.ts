@@ -191,6 +191,15 @@ describe('codex and opencode', () => {
 })
 
 describe('claude', () => {
+  test('nothing is pinned by default, and the probe uses the model that the newest version sends', () => {
+    expect(choose('claude')).toMatchObject({
+      model: 'sonnet',
+      start: 'sonnet',
+      slotModels: {},
+      probeModel: 'claude-sonnet-5-5',
+    })
+  })
+
   test('--model pins the chosen slot, and the option of a slot overrides it', () => {
     expect(choose('claude', { slot: 'opus', model: 'claude-sonnet-5' })).toMatchObject({
       start: 'opus',
