@@ -57,6 +57,8 @@ const needs = {
       'test/gateway/wrong-key.test.ts',
       'test/providers/matrix.test.ts',
       'test/commands/setup/prove-clients.test.ts',
+      'test/scenarios/client-states.test.ts',
+      'test/scenarios/gateway-faults.test.ts',
       'test/scenarios/kept-choices.test.ts',
       'test/scenarios/keys-left.test.ts',
       'test/scenarios/off.test.ts',

@@ -12,6 +12,7 @@ import { fixtureCatalog, withGateway } from '../support/gateway.ts'
 import { aHome, type Home } from '../support/home.ts'
 import { platformIn } from '../support/in-process.ts'
 import { asOrdinaryUser } from '../support/ordinary-user.ts'
+import { oneInTurn, triesAll } from '../support/sample.ts'
 import { notAsRoot } from '../support/world.ts'
 
 /**
@@ -282,8 +283,17 @@ function isTelling({ client, state, code }: StateOfClient): boolean {
   return first?.state === state
 }
 
+/** By default each state of one client. */
+const names = [...new Set(clientStates.map(({ state }) => state))]
+const sample = names.flatMap((name, turn) =>
+  oneInTurn(
+    clientStates.filter(({ state }) => state === name),
+    turn,
+  ),
+)
+
 describe('a client', () => {
-  test.for(clientStates)('$client: $state', async (state) => {
+  test.for(triesAll ? clientStates : sample)('$client: $state', async (state) => {
     const {
       client,
       effect,
