@@ -1,6 +1,7 @@
 /**
- * The only way in which a command asks a gateway whether it works. Commands differ in what they ask and in what they
- * do with the answers:
+ * The way in which every command asks a gateway whether it works. Commands differ in what they ask and in what they
+ * do with the answers. Before it, only a setup on a terminal sends one request, if that may save the user a question
+ * (`expectServing` and `expectProtocol` in setup/prove/prove-clients.ts).
  *
  *     1. the list of models     optional: 2 s if a model is known   ─▶  CatalogAnswer
  *     2. the command's asks     one for each client                 ─▶  Ask
@@ -9,7 +10,7 @@
  *     4. after a rejection, the next choice of that ask             ─▶  Answer
  *     5. samples: one model for each further protocol that the client's files would use
  *
- * Each request is sent once, for all asks.
+ * `prove` sends each request once, for all asks.
  */
 import type { RejectedModel, Sample } from '../../clients/contract/setup.ts'
 import { canContinueAfter, UserError } from '../../errors.ts'

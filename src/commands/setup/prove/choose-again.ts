@@ -44,7 +44,7 @@ interface ProbedClient {
 }
 
 /**
- * Tries the rows of docs/choosing-models.md in their order. Undefined: nothing else may help.
+ * Tries the attempts in docs/choosing-models.md in their order. Undefined: nothing else may help.
  *
  * @throws UserError if the client can use its models over no protocol, and no other model replaces them
  * @throws Skipped
