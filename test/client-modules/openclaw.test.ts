@@ -6,7 +6,7 @@ import { emptyState } from '../../src/clients/contract/state.ts'
 import { outputLimitCures } from '../../src/clients/options/flags.ts'
 import type { Protocol } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
-import { caught } from '../edits/helpers.ts'
+import { failureOf } from '../support/failure.ts'
 import {
   aMachine,
   byId,
@@ -195,7 +195,7 @@ describe('a setup', () => {
     ...['ollama-local', 'lmstudio-local', 'codex-app-server', 'gcp-vertex-credentials'],
     'minimax-oauth',
   ])('rejects the key %s, because OpenClaw would replace it', (refused) => {
-    expect(caught(() => planOn(openclaw, {}, { target: { key: refused } }))).toMatchObject({
+    expect(failureOf(() => planOn(openclaw, {}, { target: { key: refused } }))).toMatchObject({
       code: 'config-conflict',
     })
   })
@@ -233,7 +233,7 @@ describe('a setup', () => {
 
   test.each([['m@work'], ['vendor/m@work'], ['a${HOME}']])('rejects the model %s', (model) => {
     const launchInput = () => openclaw.resolve(inputFor({ models: [{ id: model }] }, { model }))
-    expect(caught(launchInput)).toMatchObject({ code: 'config-conflict' })
+    expect(failureOf(launchInput)).toMatchObject({ code: 'config-conflict' })
   })
 
   test.each([
@@ -502,7 +502,7 @@ describe('a run', () => {
   test.each([
     ...['--profile', '--profile=p', '--dev', '--config', '--isolated', '--auth-env-only'],
   ])('rejects %s', (arg) => {
-    expect(caught(() => run({}, ['agent', arg]))).toMatchObject({ code: 'usage' })
+    expect(failureOf(() => run({}, ['agent', arg]))).toMatchObject({ code: 'usage' })
   })
 })
 

@@ -6,8 +6,8 @@ import { formatOf } from '../../src/edits/format.ts'
 import { plainPath } from '../../src/edits/values/paths.ts'
 import type { Catalog } from '../../src/gateway/types.ts'
 import type { Machine } from '../../src/platform/platform.ts'
-import { caught } from '../edits/helpers.ts'
 import { undoOurs } from '../edits/undo-ours.ts'
+import { failureOf } from '../support/failure.ts'
 import {
   aContext,
   aMachine,
@@ -321,7 +321,7 @@ describe('the protocol', () => {
   test('is rejected if the model is not listed for it', () => {
     const launchInput = () =>
       pi.resolve(inputFor(listed('anthropic'), { model: 'gpt-5.6-sol', protocol: 'chat' }))
-    expect(caught(launchInput)).toMatchObject({ code: 'protocol-unsupported' })
+    expect(failureOf(launchInput)).toMatchObject({ code: 'protocol-unsupported' })
   })
 
   test('messages also sends the key as Bearer, so that pi sends no key from a variable', () => {
@@ -345,21 +345,21 @@ test.each([
 
 describe('a setup rejects', () => {
   test.each([['sk-a$HOME'], ['!true'], ['MY_KEY']])('the key %s', (key) => {
-    expect(caught(() => planOn(pi, {}, { target: { key } }))).toMatchObject({
+    expect(failureOf(() => planOn(pi, {}, { target: { key } }))).toMatchObject({
       code: 'config-conflict',
     })
   })
 
   test('a model with two entries', () => {
     const disk = piHome({ models: [{ id: 'gpt-5.6-sol' }, { id: 'gpt-5.6-sol' }] })
-    expect(caught(() => planOn(pi, disk)).message).toContain('twice')
+    expect(failureOf(() => planOn(pi, disk)).message).toContain('twice')
   })
 
   test.each([
     [auth, '{"a": {}'],
     [settings, '{"theme": "dark"'],
   ])('a broken file: %s', (path, content) => {
-    expect(caught(() => planOn(pi, { ...piHome(), [path]: content }))).toMatchObject({
+    expect(failureOf(() => planOn(pi, { ...piHome(), [path]: content }))).toMatchObject({
       code: 'config-invalid',
     })
   })
@@ -369,12 +369,12 @@ describe('a setup rejects', () => {
     const commented = { ...disk, [path]: `/* mine */ ${disk[path]}` }
     const { target } = planOn(pi, disk)
     const files = filesOf(pi, aMachine(), commented)
-    expect(caught(() => pi.plan(files, target))).toMatchObject({ code: 'config-invalid' })
+    expect(failureOf(() => pi.plan(files, target))).toMatchObject({ code: 'config-invalid' })
   })
 
   test('a file that pi would still not read', () => {
     const disk = { ...piHome(), [models]: '{"providers":{"x":{"baseUrl":5}}}' }
-    expect(caught(() => planOn(pi, disk))).toMatchObject({ code: 'config-invalid' })
+    expect(failureOf(() => planOn(pi, disk))).toMatchObject({ code: 'config-invalid' })
   })
 })
 
@@ -588,7 +588,7 @@ describe('a run', () => {
     ['--provider=x'],
     ['--api-key=sk-other'],
   ])('rejects %s, and does not show its value', (...args) => {
-    const refused = caught(() => run(piHome(), args))
+    const refused = failureOf(() => run(piHome(), args))
     expect(refused).toMatchObject({ code: 'usage' })
     expect(JSON.stringify(refused)).not.toContain('sk-other')
   })

@@ -6,7 +6,8 @@ import {
   strictJsonProblem,
   syntaxToRemove,
 } from '../../src/clients/files/strict-json.ts'
-import { bytesOf, caught, show } from '../edits/helpers.ts'
+import { bytesOf, show } from '../edits/helpers.ts'
+import { failureOf } from '../support/failure.ts'
 
 test.each([
   ['{"a": 1}', undefined],
@@ -101,9 +102,9 @@ test.each([
 })
 
 test('repair: refuses other syntax errors', () => {
-  expect(caught(() => removeSyntax(bytesOf('{"a": 1,, }'), 'x', 'comments-and-commas')).code).toBe(
-    'config-invalid',
-  )
+  expect(
+    failureOf(() => removeSyntax(bytesOf('{"a": 1,, }'), 'x', 'comments-and-commas')).code,
+  ).toBe('config-invalid')
 })
 
 test('repair: can keep comments, and removes trailing commas and a byte order mark', () => {

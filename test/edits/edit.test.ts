@@ -3,7 +3,8 @@ import type { Dialect } from '../../src/edits/dialects/dialect.ts'
 import { jsonDialect } from '../../src/edits/dialects/json.ts'
 import { editWith } from '../../src/edits/edit.ts'
 import { undoWith } from '../../src/edits/undo.ts'
-import { bytesOf, caught, show } from './helpers.ts'
+import { failureOf } from '../support/failure.ts'
+import { bytesOf, show } from './helpers.ts'
 
 /** A dialect that writes this text for every value, to test that `edit` verifies the result. */
 function dialectThat(spells: string): Dialect {
@@ -25,7 +26,7 @@ test.each([
   ['makes a text that cannot be parsed', '3,,'],
   ['changes nothing', '1'],
 ])('edit: refuses a splice that %s', (_, spelled) => {
-  const error = caught(() => editWith(dialectThat(spelled), before, [change], 'FILE'))
+  const error = failureOf(() => editWith(dialectThat(spelled), before, [change], 'FILE'))
   expect(error.code).toBe('config-conflict')
   expect(error.message).toMatch(/^Cannot edit FILE: .* a /)
   expect(error.hint).toBe('Add these yourself:\nthe lines')
@@ -43,5 +44,5 @@ test.each([
   }
   const undo = () =>
     undoWith(dialectThat(spelled), versions, { restore: [['a']], keep: [] }, 'FILE')
-  expect(caught(undo).code).toBe('config-conflict')
+  expect(failureOf(undo).code).toBe('config-conflict')
 })

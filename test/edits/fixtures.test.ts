@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { type Format, formatOf } from '../../src/edits/format.ts'
 import type { Bytes, SettingChange } from '../../src/edits/types.ts'
 import { UserError } from '../../src/errors.ts'
+import { failureOf } from '../support/failure.ts'
 import { claudeChanges, codexChanges, openclawChanges } from './fixture-changes.ts'
-import { bytesOf, caught, linesLost, show } from './helpers.ts'
+import { bytesOf, linesLost, show } from './helpers.ts'
 import { undoOurs } from './undo-ours.ts'
 
 const folder = new URL('../fixtures/edits/', import.meta.url)
@@ -59,7 +60,7 @@ describe.each([
   test.each(names.filter((name) => name.includes('.refused.')))('%s is refused', (name) => {
     const edit = () => format.edit(bytesOf(read(name)), changes, 'FILE')
     expect(edit).toThrow(UserError)
-    const error = caught(edit)
+    const error = failureOf(edit)
     expect(`${name}: ${error.code}: ${error.message}`).toMatchSnapshot()
     if (error.code === 'config-conflict') expect(error.hint).toContain('Add these yourself:\n')
   })

@@ -2,7 +2,6 @@ import { diffArrays } from 'diff'
 import JSON5 from 'json5'
 import { parse as parseTomlIndependently } from 'smol-toml'
 import type { Bytes, SettingChange } from '../../src/edits/types.ts'
-import { UserError } from '../../src/errors.ts'
 
 /** The text without its byte order mark. */
 export function textOf(bytes: Bytes): string {
@@ -105,15 +104,4 @@ export function decodeToml(bytes: Bytes): Plain {
   return parseTomlIndependently(textOf(bytes), {
     integersAsBigInt: true,
   }) as Plain
-}
-
-/** The UserError that `run` throws. Anything else that it throws is thrown on. */
-export function caught(run: () => unknown): UserError {
-  try {
-    run()
-  } catch (cause) {
-    if (cause instanceof UserError) return cause
-    throw cause
-  }
-  throw new Error('nothing was thrown')
 }

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Bytes, ConfigValue, SettingChange } from '../../src/edits/types.ts'
-import { bytesOf, caught, show } from './helpers.ts'
+import { failureOf } from '../support/failure.ts'
+import { bytesOf, show } from './helpers.ts'
 import { undoOurs } from './undo-ours.ts'
 
 const json = formatOf('json')
@@ -64,7 +65,7 @@ describe('json edit', () => {
   })
 
   test('refuses numbers that JSON does not have', () => {
-    const { code, message } = caught(() => edit('{}', set('a', Number.NaN)))
+    const { code, message } = failureOf(() => edit('{}', set('a', Number.NaN)))
     expect({ code, message }).toEqual({
       code: 'config-conflict',
       message:
@@ -78,7 +79,7 @@ describe('json edit', () => {
       set('env.URL', 'u'),
       { path: ['env', 'KEY'], value: undefined },
     ]
-    const error = caught(() => edit('{ "env": [] }', ...changes))
+    const error = failureOf(() => edit('{ "env": [] }', ...changes))
     expect(error.message).toBe(
       'Cannot edit ~/.claude/settings.json: env is a list, not an object (line 1, column 10)',
     )
@@ -94,7 +95,7 @@ describe('json edit', () => {
       '{"a":sk-secret}',
       '{"sk-secret',
     ]) {
-      const error = caught(() => edit(text, set('a', 1)))
+      const error = failureOf(() => edit(text, set('a', 1)))
       expect(`${error.message}${error.hint}`).not.toContain('sk-')
     }
   })
@@ -121,7 +122,7 @@ describe('json read', () => {
     const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
     expect(edit(nested(2_000), set('b', 1))).toContain('"b":1}')
     for (const levels of [2_001, 100_000]) {
-      const error = caught(() => edit(nested(levels), set('b', 1)))
+      const error = failureOf(() => edit(nested(levels), set('b', 1)))
       expect(error.message).toContain('nested more than 2000 levels deep (line 1, column 10001)')
     }
   })
@@ -132,7 +133,7 @@ describe('json read', () => {
   })
 
   test('refuses another root than an object, with line and column', () => {
-    expect(caught(() => json.read(bytesOf('// c\n []'), 'FILE')).message).toBe(
+    expect(failureOf(() => json.read(bytesOf('// c\n []'), 'FILE')).message).toBe(
       'Cannot read FILE: its root is not an object (line 2, column 2)',
     )
   })
@@ -186,7 +187,7 @@ describe('json undo', () => {
     const now = (show(written) as string)
       .replace('"t"', '"x"')
       .replace('"theme"', '"env": { "TOKEN": "t" },\n  "theme"')
-    expect(caught(() => undo(now)).code).toBe('config-conflict')
+    expect(failureOf(() => undo(now)).code).toBe('config-conflict')
   })
 
   test('deletes a file that we created if nothing is left in it', () => {

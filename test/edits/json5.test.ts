@@ -2,7 +2,8 @@ import JSON5 from 'json5'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
 import type { ConfigValue, SettingChange } from '../../src/edits/types.ts'
-import { bytesOf, caught, show } from './helpers.ts'
+import { failureOf } from '../support/failure.ts'
+import { bytesOf, show } from './helpers.ts'
 
 const json5 = formatOf('json5')
 
@@ -61,7 +62,7 @@ describe('json5 read', () => {
     ['// c\n [1]', 'its root is not an object (line 2, column 2)'],
     ['{a: 1}}', 'invalid character (line 1, column 7)'],
   ])('refuses %j with the position, and never quotes it', (text, reason) => {
-    const error = caught(() => read(text))
+    const error = failureOf(() => read(text))
     expect(error.message).toBe(`Cannot read FILE: ${reason}`)
     expect(`${error.message}${error.hint}`).not.toContain('sk')
   })
@@ -70,7 +71,7 @@ describe('json5 read', () => {
     const nested = (levels: number) => `${'{a:'.repeat(levels)}1${'}'.repeat(levels)}`
     expect(edit(nested(2_000), set('b', 1))).toContain('b:1}')
     for (const levels of [2_001, 100_000])
-      expect(caught(() => read(nested(levels))).message).toContain('more than 2000 levels deep')
+      expect(failureOf(() => read(nested(levels))).message).toContain('more than 2000 levels deep')
   })
 
   test('finds the line of a key', () => {
@@ -114,9 +115,9 @@ describe('json5 edit', () => {
   })
 
   test('refuses a key that is set twice, even in another spelling, and an invalid number', () => {
-    const twice = caught(() => edit("{model: 'a',\n 'm\\x6fdel': 'b'}", set('model', 'c')))
+    const twice = failureOf(() => edit("{model: 'a',\n 'm\\x6fdel': 'b'}", set('model', 'c')))
     expect(twice.message).toBe('Cannot edit FILE: model is set twice (line 2, column 2)')
-    expect(caught(() => edit('{a: 1}', set('b', Number.NaN))).code).toBe('config-conflict')
+    expect(failureOf(() => edit('{a: 1}', set('b', Number.NaN))).code).toBe('config-conflict')
     expect(edit('{a: 1, a: 2}', set('b', 1))).toBe('{a: 1, a: 2, b: 1}')
   })
 })

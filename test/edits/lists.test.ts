@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
 import { addToList, removeFromList, type SettingChange } from '../../src/edits/types.ts'
-import { bytesOf, caught, show } from './helpers.ts'
+import { failureOf } from '../support/failure.ts'
+import { bytesOf, show } from './helpers.ts'
 import { undoOurs } from './undo-ours.ts'
 
 const json = formatOf('json')
@@ -287,7 +288,9 @@ test('adds one element first and another last in the same list', () => {
 
 test('does not treat other values as a list of strings', () => {
   const refused = (format: 'json' | 'toml', text: string) => {
-    const error = caught(() => formats[format].edit(bytesOf(text), [addToList(list, 'x')], 'FILE'))
+    const error = failureOf(() =>
+      formats[format].edit(bytesOf(text), [addToList(list, 'x')], 'FILE'),
+    )
     return `${error.code}: ${error.message}\n${error.hint}`
   }
   expect(refused('json', '{ "enabled": "x" }')).toBe(
@@ -297,7 +300,7 @@ test('does not treat other values as a list of strings', () => {
     'config-conflict: Cannot edit FILE: enabled is a list, not a single value (line 1, column 1)\nAdd these yourself:\nenabled = ["x"]',
   )
   const asked = { path: list, value: 'x' }
-  expect(caught(() => toml.edit(bytesOf('[[enabled]]\n'), [asked], 'FILE')).message).toBe(
+  expect(failureOf(() => toml.edit(bytesOf('[[enabled]]\n'), [asked], 'FILE')).message).toBe(
     'Cannot edit FILE: enabled is a list, not a single value (line 1, column 1)',
   )
   expect(refused('toml', 'enabled = true\n')).toContain('enabled is a single value, not a list')

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Bytes, SettingChange } from '../../src/edits/types.ts'
-import { bytesOf, caught, show } from './helpers.ts'
+import { failureOf } from '../support/failure.ts'
+import { bytesOf, show } from './helpers.ts'
 import { undoOurs } from './undo-ours.ts'
 
 const json = formatOf('json')
@@ -150,14 +151,14 @@ describe('a table in a list', () => {
   })
 
   test('a list written in several places is refused, with the lines to add', () => {
-    const error = caught(() => toml.edit(bytesOf('[[models]]\nid = "a"\n'), changes, 'FILE'))
+    const error = failureOf(() => toml.edit(bytesOf('[[models]]\nid = "a"\n'), changes, 'FILE'))
     expect(error.code).toBe('config-conflict')
     expect(error.hint).toBe(
       'Add these yourself:\nmodels = [{ id = "ours", url = "new", key = "<your key>" }]',
     )
 
     const below = [{ path: ['t', 'models', ours, 'url'], value: 'new' }]
-    expect(caught(() => toml.edit(bytesOf('[[t.models]]\n'), below, 'FILE')).message).toBe(
+    expect(failureOf(() => toml.edit(bytesOf('[[t.models]]\n'), below, 'FILE')).message).toBe(
       'Cannot edit FILE: t.models is a list, not a single value (line 1, column 1)',
     )
   })

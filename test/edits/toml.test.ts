@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { formatOf } from '../../src/edits/format.ts'
 import type { Bytes, ConfigValue, SettingChange } from '../../src/edits/types.ts'
-import { bytesOf, caught, show } from './helpers.ts'
+import { failureOf } from '../support/failure.ts'
+import { bytesOf, show } from './helpers.ts'
 import { undoOurs } from './undo-ours.ts'
 
 const toml = formatOf('toml')
@@ -38,7 +39,7 @@ describe('toml edit', () => {
     ['half a character', 'a\ud800'],
     ['null', null],
   ])('refuses %s, which no file can contain, and suggests no line to add by hand', (_, value) => {
-    const error = caught(() => edit('', set('model', value)))
+    const error = failureOf(() => edit('', set('model', value)))
     expect(error.code).toBe('config-conflict')
     expect(error.hint).toBe('Change the file yourself.')
   })
@@ -88,7 +89,7 @@ describe('toml edit', () => {
       set('model', 'm'),
       { path: ['old'], value: undefined },
     ]
-    const error = caught(() => edit('old = 1\ngateway = "x"\n', ...changes))
+    const error = failureOf(() => edit('old = 1\ngateway = "x"\n', ...changes))
     expect(error.code).toBe('config-conflict')
     expect(error.message).toBe(
       'Cannot edit ~/.codex/config.toml: gateway is a single value, not a table (line 2, column 1)',
@@ -99,7 +100,7 @@ describe('toml edit', () => {
   })
 
   test('never quotes the file in an error, because it may contain secrets', () => {
-    const error = caught(() => edit('key = "sk-secret"\nkey2 = sk-secret-two\n', set('a', 1)))
+    const error = failureOf(() => edit('key = "sk-secret"\nkey2 = sk-secret-two\n', set('a', 1)))
     expect(`${error.message}${error.hint}`).not.toContain('sk-')
   })
 })
@@ -167,7 +168,7 @@ describe('toml read', () => {
       'it is nested more than 2000 levels deep (line 1, column 1)',
     ],
   ])('rejects %s', (_, bytes, reason) => {
-    const error = caught(() => toml.read(bytes, 'FILE'))
+    const error = failureOf(() => toml.read(bytes, 'FILE'))
     expect(error.code).toBe('config-invalid')
     expect(error.message).toBe(`Cannot read FILE: ${reason}`)
   })
@@ -189,7 +190,9 @@ describe('toml read', () => {
   test('reads 2,000 levels below the root and refuses more', () => {
     const nested = (levels: number) => bytesOf(`${'a.'.repeat(levels)}a = 1`)
     expect(toml.read(nested(2_000), 'x').get(['b'])).toBeUndefined()
-    expect(caught(() => toml.read(nested(2_001), 'x')).message).toContain('nested more than 2000')
+    expect(failureOf(() => toml.read(nested(2_001), 'x')).message).toContain(
+      'nested more than 2000',
+    )
   })
 
   test.each([
@@ -198,12 +201,12 @@ describe('toml read', () => {
     ['[t]\n[ t.u ]\n[ t.u ] # c\n', 't.u is set twice (line 3, column 2)'],
     ['[t]\n  a\n', 'illegal character in key (line 2, column 4)'],
   ])('reports for %j that %s', (text, reason) => {
-    expect(caught(() => toml.read(bytesOf(text), 'x')).message).toBe(`Cannot read x: ${reason}`)
+    expect(failureOf(() => toml.read(bytesOf(text), 'x')).message).toBe(`Cannot read x: ${reason}`)
   })
 
   test('refuses to edit a text that one of its two parsers rejects', () => {
     const before = bytesOf('a = 1\nb = 2026-02-30\n')
-    const { code, message } = caught(() => toml.edit(before, [set('a', 2)], 'x'))
+    const { code, message } = failureOf(() => toml.edit(before, [set('a', 2)], 'x'))
     expect({ code, message }).toEqual({
       code: 'config-invalid',
       message: 'Cannot read x: Unexpected invalid date (line 2, column 14)',
@@ -213,7 +216,7 @@ describe('toml read', () => {
   test('refuses a text that is too long for its parser', () => {
     const before = bytesOf(`model = "a"\nnote = "${'x'.repeat(900_000)}"\n`)
     expect(toml.read(before, 'x').lineOf(['model'])).toBeUndefined()
-    const { code, message } = caught(() => toml.edit(before, [set('model', 'b')], 'x'))
+    const { code, message } = failureOf(() => toml.edit(before, [set('model', 'b')], 'x'))
     expect({ code, message }).toEqual({
       code: 'config-invalid',
       message: 'Cannot read x: a text in it is too long (line 1, column 1)',
@@ -284,6 +287,8 @@ describe('toml undo', () => {
     const old = bytesOf('[t]\nx = 1\n')
     const gone = toml.edit(old, [{ path: ['t', 'x'], value: undefined }], 'x')
     const versions = { before: old, written: gone, now: bytesOf('t = "scalar"\n') }
-    expect(caught(() => undoOurs(toml, versions, [['t', 'x']], 'x')).code).toBe('config-conflict')
+    expect(failureOf(() => undoOurs(toml, versions, [['t', 'x']], 'x')).code).toBe(
+      'config-conflict',
+    )
   })
 })

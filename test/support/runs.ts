@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
 import { expect } from 'vitest'
 import type { FileEdit } from '../../src/edits/types.ts'
-import { UserError } from '../../src/errors.ts'
 import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import {
   applyRollback,
@@ -32,17 +31,6 @@ export function rollBack(home: Home, options: RollbackOptions = {}) {
 /** The paths of the settings that a rollback keeps. */
 export function keptPaths(plan: Pick<RollbackPlan, 'kept'> | undefined) {
   return plan?.kept.map(({ path }) => path)
-}
-
-/** The UserError that `work` throws. Other errors pass through. */
-export function failureOf(work: () => unknown): UserError {
-  try {
-    work()
-  } catch (error) {
-    if (error instanceof UserError) return error
-    throw error
-  }
-  throw new Error('there was no error')
 }
 
 /** A run that dies just before it renames something to `target` (or unlinks it), and cleans nothing up. */

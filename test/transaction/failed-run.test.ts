@@ -16,8 +16,8 @@ import {
   keysEdit,
   settingsEdit,
 } from '../support/a-plan.ts'
+import { failureOf } from '../support/failure.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { failureOf } from '../support/runs.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const auth = '.codex/auth.json'

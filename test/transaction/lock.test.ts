@@ -8,8 +8,8 @@ import { expectUnlocked, removeLeftovers, withLock } from '../../src/transaction
 import type { World } from '../../src/transaction/record.ts'
 import { openState } from '../../src/transaction/records/state-folder.ts'
 import { recoverRun } from '../../src/transaction/recover.ts'
+import { failureOf } from '../support/failure.ts'
 import { aHome } from '../support/home.ts'
-import { failureOf } from '../support/runs.ts'
 import { withCalls, worldIn } from '../support/world.ts'
 
 /** How long a run waits for the lock if the test needs only the end of the wait, in ms. */

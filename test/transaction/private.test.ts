@@ -7,8 +7,8 @@ import { applyPlan } from '../../src/transaction/apply-plan.ts'
 import { checkPlannedFiles } from '../../src/transaction/check-planned-files.ts'
 import { applyRollback, planRollback } from '../../src/transaction/plan-rollback.ts'
 import { aPairPlan, aPlan, canaryKey, configEdit, settingsEdit } from '../support/a-plan.ts'
+import { failureOf } from '../support/failure.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { failureOf } from '../support/runs.ts'
 import { notAsRoot, sourceIn, withCalls, worldIn, worldWithAttributes } from '../support/world.ts'
 
 const isRoot = process.getuid?.() === 0

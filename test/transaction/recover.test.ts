@@ -17,8 +17,9 @@ import {
   keysEdit,
   settingsEdit,
 } from '../support/a-plan.ts'
+import { failureOf } from '../support/failure.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { failureOf, killedBefore } from '../support/runs.ts'
+import { killedBefore } from '../support/runs.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const oldAuth = '{"tokens": {"access_token": "old-login"}}\n'

@@ -5,8 +5,8 @@ import { applyRollback, planRollback } from '../../src/transaction/plan-rollback
 import type { World } from '../../src/transaction/record.ts'
 import { listRuns } from '../../src/transaction/records/records.ts'
 import { aPairPlan, aPlan, authEdit, configEdit, settingsEdit } from '../support/a-plan.ts'
+import { failureOf } from '../support/failure.ts'
 import { aHome, type Home } from '../support/home.ts'
-import { failureOf } from '../support/runs.ts'
 import { sourceIn, withCalls, worldIn } from '../support/world.ts'
 
 const auth = '.codex/auth.json'
